@@ -54,7 +54,7 @@ let package = Package(
         // 4 — Sealed private keys by (registration, public key hash), their states and their key-encrypting keys.
         room("KeyStore", ["ApplePay", "Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
         // 4 — Merchants, roles, API credentials; hands out `Grant`s.
-        room("Accounts", ["Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
+        room("Accounts", ["ApplePay", "Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
         // 4 — An append-only, hash-chained log of who did what to which key.
         room("AuditTrail", ["Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
 
@@ -85,7 +85,7 @@ let package = Package(
         tests("ApplePay", ["ApplePay", "Cryptography", "Encodings", "Secrets", "Problems"]),
         tests("SQLite", ["SQLite", "Database", "Problems"]),
         tests("KeyStore", ["KeyStore", "SQLite", "ApplePay", "Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
-        tests("Accounts", ["Accounts", "SQLite", "Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
+        tests("Accounts", ["Accounts", "SQLite", "ApplePay", "Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
         tests("AuditTrail", ["AuditTrail", "SQLite", "Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
         tests("Sandbox", ["Sandbox", "ApplePay", "Cryptography", "Encodings", "Secrets", "Problems"]),
     ],
