@@ -29,7 +29,7 @@ let package = Package(
     targets: [
         // C — system libraries, headers only.
         .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CLibevent", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev", "libssl-dev"])]),
+        .systemLibrary(name: "CLibevent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev", "libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         // 1 — The one error type of the house and the shape of a catalogue entry.
@@ -79,7 +79,7 @@ let package = Package(
         tests("Problems", ["Problems"]),
         tests("Secrets", ["Secrets"]),
         tests("Encodings", ["Encodings"]),
-        tests("HTTPServer", ["HTTPServer", "Encodings", "Secrets", "Problems"]),
+        tests("HTTPServer", ["HTTPServer", "CLibevent", "Encodings", "Secrets", "Problems"]),
         tests("Cryptography", ["Cryptography", "Encodings", "Secrets", "Problems"]),
         tests("Database", ["Database", "Problems"]),
         tests("ApplePay", ["ApplePay", "Cryptography", "Encodings", "Secrets", "Problems"]),
