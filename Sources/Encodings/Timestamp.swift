@@ -77,7 +77,11 @@ public struct Timestamp: Hashable, Sendable, Comparable {
     public var month: Int { Timestamp.date(dayNumber: Timestamp.split(milliseconds).days).month }
     public var day: Int { Timestamp.date(dayNumber: Timestamp.split(milliseconds).days).day }
 
-    public func adding(seconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds &+ seconds &* 1000) }
+    /// Beyond the years 0001…9999 the result is the nearest end, so that a far deadline never wraps round into the past.
+    public func adding(seconds: Int64) -> Timestamp {
+        // Both summands are below 10^15 in size once the seconds are bounded: no overflow.
+        Timestamp(milliseconds: milliseconds + min(max(seconds, -1_000_000_000_000), 1_000_000_000_000) * 1000)
+    }
     /// `self` − `other`, in seconds, rounded towards zero.
     public func seconds(since other: Timestamp) -> Int64 { (milliseconds - other.milliseconds) / 1000 }
 
