@@ -10,6 +10,12 @@ public struct Digest256: Hashable, Sendable {
         self.words = (words[0], words[1], words[2], words[3])
     }
 
+    /// From four words, the first eight bytes in the first.
+    public init(bigEndianWords words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
+
+    /// The 32 bytes as four words, without an allocation.
+    public var bigEndianWords: (UInt64, UInt64, UInt64, UInt64) { words }
+
     /// From 64 hex digits, or from base64 or base64url of 32 bytes; otherwise nil.
     public init?(text: String) {
         if text.utf8.count == 64, let bytes = Hex.decode(text) {
