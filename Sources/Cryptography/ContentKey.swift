@@ -28,9 +28,11 @@ public struct ContentKey: ~Copyable, Sendable {
     }
 
     /// `ciphertext ‖ tag`: the sandbox's side.
-    public consuming func seal(_ plaintext: SecretBytes) throws(Problem) -> [UInt8] {
-        try unsafe bytes.withUnsafeBytes { (key) throws(Problem) in
-            try unsafe AESGCM.seal(plaintext, key: key, nonce: zeroNonce[...], associatedData: [], into: [])
+    /// - Parameter nonceBytes: another number than Apple's 16 makes a token that must not open.
+    public consuming func seal(_ plaintext: SecretBytes, nonceBytes: Int = 16) throws(Problem) -> [UInt8] {
+        let nonce = [UInt8](repeating: 0, count: nonceBytes)
+        return try unsafe bytes.withUnsafeBytes { (key) throws(Problem) in
+            try unsafe AESGCM.seal(plaintext, key: key, nonce: nonce[...], associatedData: [], into: [])
         }
     }
 

@@ -71,7 +71,7 @@ public enum P256 {
     /// A private key for signatures.
     public final class SigningKey: Sendable {
         public let publicKey: PublicKey
-        private let pair: KeyPair
+        let pair: KeyPair
 
         public static func generate() throws(Problem) -> SigningKey { SigningKey(try KeyPair.generate()) }
 

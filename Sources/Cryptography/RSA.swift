@@ -63,7 +63,7 @@ public enum RSA {
 
     /// A private key for signatures.
     public final class SigningKey: Sendable {
-        private let pair: KeyPair
+        let pair: KeyPair
 
         public static func generate(bits: Int = 2048) throws(Problem) -> SigningKey { SigningKey(try KeyPair.generate(bits: bits)) }
 

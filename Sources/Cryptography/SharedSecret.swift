@@ -23,6 +23,9 @@ public struct SharedSecret: ~Copyable, Sendable {
         return try ContentKey(unsafe SecureBuffer(count: 32) { (memory) throws(Problem) in unsafe hasher.finish(into: memory) })
     }
 
+    /// Whether the first byte is zero, as it is once in 256: programs that drop it fail then. For the sandbox, which looks for such a secret.
+    public var beginsWithZero: Bool { unsafe bytes.withUnsafeBytes { unsafe $0.first == 0 } }
+
     /// For the tests of this room: whether these bytes are the secret.
     func equals(_ expected: [UInt8]) -> Bool { unsafe bytes.withUnsafeBytes { unsafe $0.elementsEqual(expected) } }
 }
