@@ -34,7 +34,7 @@ struct PasswordCipher: Sendable, Equatable {
         // Loading any provider by hand switches off the automatic default one: load both. Never into the context everything else uses.
         unsafe legacy = unsafe context == nil ? nil : OSSL_PROVIDER_load(context, "legacy")
         unsafe standard = unsafe context == nil ? nil : OSSL_PROVIDER_load(context, "default")
-        ERR_clear_error()
+        OpenSSLErrors.discard()
     }
 
     deinit {
@@ -80,7 +80,7 @@ struct PasswordCipher: Sendable, Equatable {
 
     /// scrypt (RFC 7914). The caller has bounded the cost.
     func deriveScrypt(_ password: SecretBytes, salt: [UInt8], n: Int, r: Int, p: Int, count: Int) throws(Problem) -> SecretBytes {
-        defer { ERR_clear_error() }
+        defer { OpenSSLErrors.discard() }
         return try unsafe SecretBytes(count: count) { (out) throws(Problem) in
             let done = unsafe password.withUnsafeBytes { secret in
                 // The bound is the caller's; here it is only to be out of the way (128 · r · (N + p + 2) is what OpenSSL takes).
@@ -94,7 +94,7 @@ struct PasswordCipher: Sendable, Equatable {
 
     /// HMAC over `digest`.
     func authenticate(_ bytes: [UInt8], key: SecretBytes, digest: String) throws(Problem) -> [UInt8] {
-        defer { ERR_clear_error() }
+        defer { OpenSSLErrors.discard() }
         var mac = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count = 0
         let capacity = mac.count
@@ -107,12 +107,12 @@ struct PasswordCipher: Sendable, Equatable {
 
     /// The plaintext, its padding taken off; nil where the padding is wrong, as it nearly always is under a wrong key.
     func decrypt(_ ciphertext: [UInt8], cipher: PasswordCipher, key: SecretBytes, iv: SecretBytes) throws(Problem) -> SecretBytes? {
-        defer { ERR_clear_error() }
+        defer { OpenSSLErrors.discard() }
         if cipher.isLegacy && !hasLegacy { throw .pkcs12(.legacyUnavailable, context: [("algorithm", .text(cipher.name))]) }
         let fetched = unsafe EVP_CIPHER_fetch(context, cipher.name, nil)
         defer { unsafe EVP_CIPHER_free(fetched) }
         guard let fetched = unsafe fetched else {
-            let said = lastError()
+            let said = OpenSSLErrors.drain()
             if cipher.isLegacy { throw .pkcs12(.legacyUnavailable, context: [("algorithm", .text(cipher.name))], underlying: said) }
             throw .pkcs12(.algorithmUnsupported, context: [("algorithm", .text(cipher.name))], underlying: said)
         }
@@ -145,9 +145,9 @@ struct PasswordCipher: Sendable, Equatable {
     }
 
     private func withDigest<R>(_ name: String, _ body: (OpaquePointer) throws(Problem) -> R) throws(Problem) -> R {
-        defer { ERR_clear_error() }
+        defer { OpenSSLErrors.discard() }
         guard let md = unsafe EVP_MD_fetch(context, name, nil) else {
-            throw .pkcs12(.algorithmUnsupported, context: [("algorithm", .text(name))], underlying: lastError())
+            throw .pkcs12(.algorithmUnsupported, context: [("algorithm", .text(name))], underlying: OpenSSLErrors.drain())
         }
         defer { unsafe EVP_MD_free(md) }
         return try unsafe body(md)
@@ -155,16 +155,6 @@ struct PasswordCipher: Sendable, Equatable {
 
     /// A derivation or cipher refused its parameters: the bytes that fed it are the file's.
     private func failure(_ what: String) -> Problem {
-        .pkcs12(.structureUnsupported, context: [("algorithm", .text(what))], underlying: lastError())
-    }
-
-    /// What OpenSSL said first; the queue is empty afterwards.
-    private func lastError() -> String? {
-        let code = ERR_get_error()
-        ERR_clear_error()
-        guard code != 0 else { return nil }
-        var text = [CChar](repeating: 0, count: 256)
-        unsafe ERR_error_string_n(code, &text, text.count)
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        .pkcs12(.structureUnsupported, context: [("algorithm", .text(what))], underlying: OpenSSLErrors.drain())
     }
 }

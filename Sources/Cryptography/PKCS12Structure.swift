@@ -130,7 +130,7 @@ struct PKCS12Structure {
         // The attributes behind the value (friendlyName, localKeyID) are not looked at: keys and certificates are matched by public key.
         var value = try reader.enter(.context(0))
         switch type {
-        case keyBag: return .key(Array(value.bytes[try value.next(.sequence).whole]))
+        case keyBag: return .key(try definite(try value.next(.sequence), in: value))
         case shroudedKeyBag: return .shroudedKey(try protectedKey(try value.enter(.sequence)))
         case certificateBag:
             var certificate = try value.enter(.sequence)
@@ -142,6 +142,25 @@ struct PKCS12Structure {
         case secretBag: return .secret
         default: return .other
         }
+    }
+
+    /// A constructed value with definite lengths all the way down, as those who read keys want it.
+    private static func definite(_ element: DERElement, in reader: DERReader) throws(DERError) -> [UInt8] {
+        var writer = DERWriter()
+        var inside = try reader.inside(element)
+        var content: [UInt8] = []
+        while let tag = inside.nextTag {
+            switch tag {
+            case .octetString, DERTag.octetString.constructed:
+                var octets = DERWriter()
+                octets.octetString(try inside.octets())
+                content += octets.bytes
+            case _ where tag.isConstructed: content += try definite(try inside.next(), in: inside)
+            default: content += inside.bytes[try inside.next().whole]
+            }
+        }
+        writer.primitive(element.tag, content)
+        return writer.bytes
     }
 
     /// EncryptedPrivateKeyInfo (RFC 5958).
