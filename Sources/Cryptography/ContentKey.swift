@@ -14,9 +14,7 @@ public struct ContentKey: ~Copyable, Sendable {
     /// - Throws: `cryptography.key_length` unless `secret` has 16 or 32 bytes.
     public init(_ secret: SecretBytes) throws(Problem) {
         guard secret.count == 16 || secret.count == 32 else { throw .cryptography(.keyLength) }
-        bytes = try unsafe SecureBuffer(count: secret.count) { (memory) throws(Problem) in
-            unsafe secret.withUnsafeBytes { unsafe memory.copyMemory(from: $0) }
-        }
+        bytes = try SecureBuffer(copying: secret)
     }
 
     init(_ bytes: consuming SecureBuffer) { self.bytes = bytes }

@@ -1,5 +1,6 @@
 internal import CLibcrypto
 public import Problems
+internal import Secrets
 internal import Synchronization
 
 /// The memory OpenSSL works in: wiped whenever it is freed, and for long-lived keys a heap of its own that is locked, left out of core dumps and
@@ -45,6 +46,12 @@ public enum CryptographicMemory {
     /// `count` bytes, zero at first, that `fill` writes.
     init(count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Problem) -> Void) throws(Problem) {
         unsafe memory = try SecureBuffer.filled(count, fill)
+    }
+
+    init(copying secret: SecretBytes) throws(Problem) {
+        unsafe memory = try SecureBuffer.filled(secret.count) { (memory) throws(Problem) in
+            unsafe secret.withUnsafeBytes { unsafe memory.copyMemory(from: $0) }
+        }
     }
 
     private static func filled(

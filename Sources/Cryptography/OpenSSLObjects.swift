@@ -12,6 +12,15 @@ enum Algorithms {
     nonisolated(unsafe) static let aes256GCM = unsafe EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
     nonisolated(unsafe) static let aes128Block = unsafe EVP_CIPHER_fetch(nil, "AES-128-ECB", nil)
     nonisolated(unsafe) static let aes256Block = unsafe EVP_CIPHER_fetch(nil, "AES-256-ECB", nil)
+
+    static func sha2(_ bits: Int) -> OpaquePointer? {
+        switch bits {
+        case 256: unsafe sha256
+        case 384: unsafe sha384
+        case 512: unsafe sha512
+        default: nil
+        }
+    }
 }
 
 /// An `EVP_PKEY` and one reference to it.
@@ -146,7 +155,7 @@ enum Algorithms {
 
     deinit {
         unsafe OSSL_PARAM_BLD_free(builder)
-        for unsafe number in unsafe numbers { unsafe BN_clear_free(number) }
+        unsafe numbers.forEach { unsafe BN_clear_free($0) }
     }
 
     mutating func add(_ name: StaticString, _ number: consuming BigNumber) throws(Problem) {
@@ -178,7 +187,7 @@ enum Algorithms {
         defer { unsafe EVP_PKEY_CTX_free(context) }
         var key: OpaquePointer?
         guard unsafe EVP_PKEY_fromdata_init(context) == 1,
-            unsafe EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR_SELECTION, parameters) == 1, let key = unsafe key
+            unsafe EVP_PKEY_fromdata(context, &key, keyPairSelection, parameters) == 1, let key = unsafe key
         else { throw .cryptography(.privateKeyInvalid, underlying: OpenSSLErrors.drain()) }
         return unsafe PKey(taking: key)
     }
@@ -189,5 +198,5 @@ enum Algorithms {
 }
 
 /// `EVP_PKEY_KEYPAIR`, which Swift does not see because it is built from other macros.
-private let EVP_PKEY_KEYPAIR_SELECTION = Int32(
+private let keyPairSelection = Int32(
     OSSL_KEYMGMT_SELECT_PRIVATE_KEY | OSSL_KEYMGMT_SELECT_PUBLIC_KEY | OSSL_KEYMGMT_SELECT_DOMAIN_PARAMETERS | OSSL_KEYMGMT_SELECT_OTHER_PARAMETERS)
