@@ -37,7 +37,7 @@ public enum SignatureProblem: String, ProblemEntry {
         case .signingTimeAmbiguous:
             .init(
                 .invalid,
-                cause: "The signature names more than one signing time, or one that is no date.",
+                cause: "The signature names more than one signing time.",
                 fix: "Pass on the token that Apple Pay gave, unchanged.")
         case .invalid:
             .init(
@@ -95,8 +95,9 @@ public enum SignatureProblem: String, ProblemEntry {
 
 extension Problem {
     public static func signature(
-        _ entry: SignatureProblem, cause: String? = nil, fix: String? = nil, context: [(name: String, value: ContextValue)] = []
+        _ entry: SignatureProblem, cause: String? = nil, fix: String? = nil, context: [(name: String, value: ContextValue)] = [],
+        underlying: String? = nil
     ) -> Problem {
-        Problem(entry, cause: cause, fix: fix, context: context)
+        Problem(entry, cause: cause, fix: fix, context: context, underlying: underlying)
     }
 }
