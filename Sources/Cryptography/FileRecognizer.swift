@@ -119,7 +119,14 @@ private struct Peeling {
     // MARK: JSON
 
     private mutating func kind(ofJSON text: [UInt8]) -> FileKind? {
-        guard let document = try? JSONDocument(text) else { return nil }
+        let document: JSONDocument
+        do throws(JSONError) {
+            document = try JSONDocument(text)
+        } catch .tooDeep {
+            return .json  // deeper than anything we would look into
+        } catch {
+            return nil
+        }
         if let string = document.root.stringBytes {
             note(.quotes)
             return kind(of: string)
@@ -322,8 +329,9 @@ private enum FileText {
     static func isPaymentToken(_ value: JSONValue, depth: Int = 0) -> Bool {
         switch value.kind {
         case .object:
-            if value.member("paymentData") != nil { return true }
-            if value.member("data") != nil, value.member("signature") != nil { return true }
+            // The decrypted payload has a member paymentData too: an object without these members.
+            if value.member("data") != nil || value.member("header") != nil, value.member("signature") != nil || value.member("version") != nil { return true }
+            if value.member("paymentData")?.kind == .string { return true }
             return depth < 4 && value.members.contains { isPaymentToken($0.value, depth: depth + 1) }
         case .array: return depth < 4 && value.elements.contains { isPaymentToken($0, depth: depth + 1) }
         case .string: return value.string.map { $0.contains("publicKeyHash") && $0.contains("signature") } ?? false

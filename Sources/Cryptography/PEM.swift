@@ -13,7 +13,7 @@ public struct PEMBlock: Sendable {
 /// PEM text, read as people mangle it and written as RFC 7468 says.
 ///
 /// Reading accepts text before, between and after the blocks (`openssl pkcs12` writes "Bag Attributes" there), CRLF and CR, blank lines, blanks at
-/// line ends, one single line, blanks where line ends were, and `\n` spelt out, as it comes out of environment variables.
+/// line ends, one single line, blanks where line ends were, and `\n` and `\/` spelt out, as they come out of environment variables and JSON.
 public enum PEM {
     /// All blocks in order.
     public static func blocks(in text: [UInt8]) -> [PEMBlock] {
@@ -61,7 +61,7 @@ public enum PEM {
             if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
                 headers.append((text(line[..<colon]), text(line[line.index(after: colon)...])))
             } else {
-                base64.append(contentsOf: line)
+                base64.append(contentsOf: line.lazy.filter { $0 != UInt8(ascii: "\\") })  // JSON writers put one before each slash
             }
         }
         return PEMBlock(label: text(label), headers: headers, bytes: isComplete && !base64.isEmpty ? Base64.decode(base64[...]) : nil)

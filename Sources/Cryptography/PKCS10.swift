@@ -91,6 +91,8 @@ public struct CertificationRequest: Sendable {
         try info.finish()
         var algorithm = try request.enter(.sequence)
         signatureAlgorithm = try algorithm.objectIdentifier()
+        if !algorithm.isAtEnd { try algorithm.null() }
+        try algorithm.finish()
         signature = Array(der[try request.bitStringOfBytes()])
         try request.finish()
         toBeSigned = body.whole

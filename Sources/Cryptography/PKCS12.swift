@@ -252,8 +252,7 @@ struct PKCS12Opening {
     private mutating func take(_ bags: [PKCS12Structure.Bag], of safe: String) throws(Problem) {
         for bag in bags {
             switch bag {
-            case .key(var pkcs8):
-                defer { wipe(&pkcs8) }
+            case .key(let pkcs8):
                 contents.bagSummary.plainKeys += 1
                 try take(key: SecretBytes(copying: pkcs8))
             case .shroudedKey(let protected):

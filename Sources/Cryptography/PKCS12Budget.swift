@@ -22,7 +22,7 @@ struct PKCS12Budget {
             case .positive(let count):
                 let sum = asked.addingReportingOverflow(count)
                 guard !sum.overflow, sum.partialValue <= limits.iterations, count <= Int(Int32.max) else {
-                    throw tooHigh(.number(sum.overflow ? count : sum.partialValue), limits.iterations, at: place)
+                    throw tooHigh(.number(count), limits.iterations, at: place).with("iterations_before", .number(asked))
                 }
                 asked = sum.partialValue
             }

@@ -84,8 +84,8 @@ public enum PKCS12Problem: String, ProblemEntry {
                 fix: "Export one certificate with its private key, and upload that.")
         case .structureUnsupported:
             .init(
-                .invalid, cause: "This .p12 file is not built as PKCS#12 (RFC 7292) prescribes.",
-                fix: "Export the file again from Keychain Access or with openssl pkcs12 -export.")
+                .invalid, cause: "This .p12 file is damaged, or not built as PKCS#12 (RFC 7292) prescribes.",
+                fix: "Copy or upload the file again in binary form, or export it again from Keychain Access or with openssl pkcs12 -export.")
         }
     }
 }
