@@ -26,6 +26,7 @@ public struct SharedSecret: ~Copyable, Sendable {
     /// Whether the first byte is zero, as it is once in 256: programs that drop it fail then. For the sandbox, which looks for such a secret.
     public var beginsWithZero: Bool { unsafe bytes.withUnsafeBytes { unsafe $0.first == 0 } }
 
-    /// For the tests of this room: whether these bytes are the secret.
+    /// For the tests of this room: whether these bytes are the secret, and the bytes themselves.
     func equals(_ expected: [UInt8]) -> Bool { unsafe bytes.withUnsafeBytes { unsafe $0.elementsEqual(expected) } }
+    @unsafe func withBytesForTest(_ body: (UnsafeRawBufferPointer) -> Void) { unsafe bytes.withUnsafeBytes(body) }
 }
