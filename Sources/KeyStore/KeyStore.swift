@@ -1,0 +1,205 @@
+public import ApplePay
+public import Cryptography
+public import Database
+public import Encodings
+public import Problems
+
+/// Sealed private keys by (registration, public key hash), and the states of their certificate records.
+///
+/// Reads take a ``TenantScope``; what stands outside it is as if it were not there. Writes run in the caller's transaction, beside its audit entry.
+public final class KeyStore: Sendable {
+    public let registrations: Registrations
+    public let replayMarks = ReplayMarks()
+    private let certificates: Certificates
+    private let sealer: KeySealer
+    private let cache: OpenedKeyCache
+    private let usage = UsageLedger()
+    /// How many open requests one registration may have.
+    private let maximumPending: Int
+
+    /// - Parameter cachedKeys: how many opened keys are kept at most.
+    public init(keyring: Keyring, cachedKeys: Int, maximumPending: Int = 20) {
+        registrations = Registrations(rights: keyring.rights)
+        certificates = Certificates(rights: keyring.rights, registrations: registrations)
+        sealer = KeySealer(keyring: keyring)
+        cache = OpenedKeyCache(capacity: cachedKeys)
+        self.maximumPending = maximumPending
+    }
+
+    public static let migrations = Keyring.migrations + Registrations.migrations + Certificates.migrations + ReplayMarks.migrations + SealedBlobs.migrations
+
+    // MARK: Reading
+
+    /// - Throws: `certificate.unknown`, for ids outside the scope too.
+    public func certificate(_ id: CertificateID, in scope: TenantScope, _ connection: any ReadConnection) throws(Problem) -> CertificateRecord {
+        guard let record = try certificates.find(id, in: scope, connection) else { throw .keyStore(.certificateUnknown) }
+        return record
+    }
+
+    /// The keys with this hash that the scope covers, whatever their state.
+    public func held(
+        _ hash: Digest256, in scope: TenantScope, _ connection: any ReadConnection
+    ) throws(Problem) -> [(record: CertificateRecord, registration: Registration)] {
+        try certificates.held(hash, in: scope, connection)
+    }
+
+    public func certificates(of registration: RegistrationID, _ connection: any ReadConnection) throws(Problem) -> [CertificateRecord] {
+        try certificates.all(of: registration, connection)
+    }
+
+    public func list(_ filter: CertificateFilter, in scope: TenantScope, _ connection: any ReadConnection) throws(Problem) -> [CertificateRecord] {
+        try certificates.list(filter, in: scope, connection)
+    }
+
+    /// Opens the private key of a record: from the cache, or by one indexed read, unsealing, and comparing the public key derived anew.
+    /// - Throws: `custody.key_does_not_open`.
+    public func open(_ record: CertificateRecord, in database: any Database) throws(Problem) -> PrivateKey {
+        if let key = cache.key(record.id) { return key }
+        let sealed = try database.read { connection throws(Problem) in try certificates.sealedKey(of: record.id, connection) }
+        guard let sealed else { throw .keyStore(.keyDoesNotOpen, context: [("certificate", .text(record.id.text))]) }
+        let key = try sealer.open(sealed, for: record)
+        cache.insert(key, for: record.id)
+        return key
+    }
+
+    /// Opens a record's key without leaving it in the cache: what `verify` does for every row.
+    public func check(_ record: CertificateRecord, in connection: any ReadConnection) throws(Problem) {
+        guard let sealed = try certificates.sealedKey(of: record.id, connection) else {
+            throw .keyStore(.keyDoesNotOpen, context: [("certificate", .text(record.id.text))])
+        }
+        _ = try sealer.open(sealed, for: record)
+    }
+
+    public func forgetOpenedKeys() { cache.removeAll() }
+    public var openedKeys: Int { cache.count }
+
+    // MARK: Writing
+
+    /// Seals a new key and inserts its record.
+    /// - Throws: `certificate.too_many_pending`.
+    public func insert(_ record: CertificateRecord, key: PrivateKey, in connection: any WriteConnection) throws(Problem) {
+        if record.status == .awaitingCertificate {
+            let pending = try certificates.count(.awaitingCertificate, of: record.registration, connection)
+            guard pending < maximumPending else {
+                throw .keyStore(.tooManyPending, context: [("limit", .number(maximumPending)), ("pending", .number(pending))])
+            }
+        }
+        try certificates.insert(record, sealed: try sealer.seal(key, for: record), in: connection)
+    }
+
+    /// Gives a record its certificate: completes a request, or replaces the certificate shown of a key already held (the former stays in the history).
+    public func attach(
+        certificate: [UInt8], issuerPinned: Bool, warnings: [String], to id: CertificateID, at now: Timestamp, in connection: any WriteConnection
+    ) throws(Problem) -> CertificateRecord {
+        var record = try reload(id, connection)
+        switch record.status.transition(.upload, compromised: record.compromisedAt != nil) {
+        case .becomes(let status):
+            record.status = status
+            record.cancelledAt = nil
+        case .alreadyDone: break
+        case .refused: throw conflict(record, .upload)
+        }
+        record.certificate = certificate
+        record.issuerPinned = issuerPinned
+        record.warnings = warnings
+        record.updatedAt = now
+        try certificates.updateDocument(record, at: now, in: connection)
+        return record
+    }
+
+    /// Takes one step of the state machine.
+    /// - Returns: the record, and whether anything changed (false: the step had been taken before).
+    /// - Throws: `certificate.state_conflict`.
+    public func apply(
+        _ verb: CertificateVerb, to id: CertificateID, by actor: String, at now: Timestamp, in connection: any WriteConnection
+    ) throws(Problem) -> (record: CertificateRecord, changed: Bool) {
+        var record = try reload(id, connection)
+        switch record.status.transition(verb, compromised: record.compromisedAt != nil) {
+        case .refused: throw conflict(record, verb)
+        case .alreadyDone: return (record, false)
+        case .becomes(let status):
+            if status == .active { try supersede(others: record, at: now, in: connection) }
+            record.status = status
+            record.updatedAt = now
+            if verb == .cancel { record.cancelledAt = now }
+            if status == .destroyed {
+                try certificates.removeKey(of: record, by: actor, at: now, in: connection)
+                cache.remove(record.id)
+            }
+            try certificates.update(record, in: connection)
+            return (record, true)
+        }
+    }
+
+    /// Flags a key as leaked. It goes on opening tokens until it is destroyed.
+    public func markCompromised(
+        _ id: CertificateID, reason: String, at now: Timestamp, in connection: any WriteConnection
+    ) throws(Problem) -> (record: CertificateRecord, changed: Bool) {
+        var record = try reload(id, connection)
+        guard record.status != .destroyed else { throw conflict(record, nil) }
+        guard record.compromisedAt == nil else { return (record, false) }
+        record.compromisedAt = now
+        record.compromisedReason = reason
+        record.updatedAt = now
+        try certificates.update(record, in: connection)
+        return (record, true)
+    }
+
+    public func rename(_ id: CertificateID, to name: String, at now: Timestamp, in connection: any WriteConnection) throws(Problem) -> CertificateRecord {
+        var record = try reload(id, connection)
+        record.displayName = name
+        record.updatedAt = now
+        try certificates.update(record, in: connection)
+        return record
+    }
+
+    /// Says in the former record that another takes its place.
+    public func link(_ former: CertificateID, replacedBy successor: CertificateID, at now: Timestamp, in connection: any WriteConnection) throws(Problem) {
+        var record = try reload(former, connection)
+        record.replacedBy = successor
+        record.updatedAt = now
+        try certificates.update(record, in: connection)
+    }
+
+    /// Notes that a token was opened with this key. The first use of a staged certificate makes it active.
+    public func noteUse(of record: CertificateRecord, at now: Timestamp, in connection: any WriteConnection) throws(Problem) {
+        if record.status == .staged { _ = try apply(.activate, to: record.id, by: "first use", at: now, in: connection) }
+        usage.note(record.id, at: now, in: connection)
+    }
+
+    /// Cancelled requests whose certificate can no longer be expected.
+    public func cancelledBefore(_ time: Timestamp, limit: Int, _ connection: any ReadConnection) throws(Problem) -> [CertificateID] {
+        try connection.query(
+            "SELECT id FROM certificates WHERE status = 'cancelled' AND cancelled_at < $1 LIMIT \(limit)", [.integer(time.milliseconds)]
+        ) { row in CertificateID(row.text(0)) }.compactMap { $0 }
+    }
+
+    /// Destroys the key of a request that was cancelled long ago.
+    public func destroyCancelled(_ id: CertificateID, at now: Timestamp, in connection: any WriteConnection) throws(Problem) {
+        var record = try reload(id, connection)
+        guard record.status == .cancelled else { return }
+        try certificates.removeKey(of: record, by: "expiry of a cancelled request", at: now, in: connection)
+        cache.remove(record.id)
+        record.status = .destroyed
+        record.updatedAt = now
+        try certificates.update(record, in: connection)
+    }
+
+    private func reload(_ id: CertificateID, _ connection: any WriteConnection) throws(Problem) -> CertificateRecord {
+        guard let record = try certificates.find(id, in: nil, connection) else { throw .keyStore(.certificateUnknown) }
+        return record
+    }
+
+    private func supersede(others record: CertificateRecord, at now: Timestamp, in connection: any WriteConnection) throws(Problem) {
+        for other in try certificates.all(of: record.registration, connection)
+        where other.id != record.id && other.status == .active && other.keyAlgorithm == record.keyAlgorithm {
+            _ = try apply(.supersede, to: other.id, by: record.id.text, at: now, in: connection)
+        }
+    }
+
+    private func conflict(_ record: CertificateRecord, _ verb: CertificateVerb?) -> Problem {
+        var context: [(name: String, value: ContextValue)] = [("certificate", .text(record.id.text)), ("status", .text(record.status.rawValue))]
+        if let verb { context.append(("step", .text(verb.rawValue))) }
+        return .keyStore(.stateConflict, context: context)
+    }
+}
