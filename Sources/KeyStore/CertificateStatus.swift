@@ -27,8 +27,10 @@ public enum CertificateVerb: String, Sendable, CaseIterable {
     case reinstate
     case retire
     case destroy
-    /// Not a verb of its own for callers: another certificate of the same algorithm became active.
+    /// Not for callers: another certificate of the same algorithm became active.
     case supersede
+    /// Not for callers: the certificate of a cancelled request can no longer be expected.
+    case expire
 }
 
 /// What a verb does to a status.
@@ -55,7 +57,7 @@ extension CertificateStatus {
         case (.retire, .retiring): .becomes(.retired)
         case (.retire, .retired): .alreadyDone
         case (.destroy, .destroyed): .alreadyDone
-        case (.destroy, .retired): .becomes(.destroyed)
+        case (.destroy, .retired), (.expire, .cancelled): .becomes(.destroyed)
         case (.destroy, _): compromised ? .becomes(.destroyed) : .refused
         default: .refused
         }

@@ -16,8 +16,8 @@ struct Certificates: Sendable {
 
     static let migrations = [
         Migration(
-            name: "certificates-1",
-            statements: [
+            "certificates-1",
+            [
                 """
                 CREATE TABLE certificates (
                     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, registration TEXT NOT NULL REFERENCES registrations (id),

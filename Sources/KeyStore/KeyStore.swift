@@ -174,17 +174,6 @@ public final class KeyStore: Sendable {
         ) { row in CertificateID(row.text(0)) }.compactMap { $0 }
     }
 
-    /// Destroys the key of a request that was cancelled long ago.
-    public func destroyCancelled(_ id: CertificateID, at now: Timestamp, in connection: any WriteConnection) throws(Problem) {
-        var record = try reload(id, connection)
-        guard record.status == .cancelled else { return }
-        try certificates.removeKey(of: record, by: "expiry of a cancelled request", at: now, in: connection)
-        cache.remove(record.id)
-        record.status = .destroyed
-        record.updatedAt = now
-        try certificates.update(record, in: connection)
-    }
-
     private func reload(_ id: CertificateID, _ connection: any WriteConnection) throws(Problem) -> CertificateRecord {
         guard let record = try certificates.find(id, in: nil, connection) else { throw .keyStore(.certificateUnknown) }
         return record

@@ -32,8 +32,8 @@ public final class Keyring: Sendable {
 
     public static let migrations = [
         Migration(
-            name: "keyring-1",
-            statements: [
+            "keyring-1",
+            [
                 """
                 CREATE TABLE root_slots (
                     id TEXT PRIMARY KEY, kind TEXT NOT NULL, fingerprint BLOB NOT NULL, created_at INTEGER NOT NULL

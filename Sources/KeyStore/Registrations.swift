@@ -12,8 +12,8 @@ public struct Registrations: Sendable {
 
     public static let migrations = [
         Migration(
-            name: "registrations-1",
-            statements: [
+            "registrations-1",
+            [
                 """
                 CREATE TABLE registrations (
                     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, merchant TEXT NOT NULL, environment TEXT NOT NULL, identifier TEXT NOT NULL,

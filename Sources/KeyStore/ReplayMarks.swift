@@ -19,8 +19,8 @@ public struct ReplayMarks: Sendable {
 
     public static let migrations = [
         Migration(
-            name: "replay-marks-1",
-            statements: [
+            "replay-marks-1",
+            [
                 """
                 CREATE TABLE replay_marks (
                     registration TEXT NOT NULL, transaction_id BLOB NOT NULL, caller TEXT NOT NULL, first_opened_at INTEGER NOT NULL,

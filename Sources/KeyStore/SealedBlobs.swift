@@ -12,8 +12,8 @@ public struct SealedBlobs: Sendable {
 
     static let migrations = [
         Migration(
-            name: "sealed-blobs-1",
-            statements: [
+            "sealed-blobs-1",
+            [
                 """
                 CREATE TABLE sealed_blobs (
                     name TEXT PRIMARY KEY, key_encrypting_key TEXT NOT NULL, wrapped BLOB NOT NULL, sealed BLOB NOT NULL, created_at INTEGER NOT NULL
