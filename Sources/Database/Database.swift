@@ -16,6 +16,10 @@ public protocol Database: AnyObject, Sendable {
     /// ``write(_:)`` for callers that may block: commands, plain threads. Never from inside a body.
     func writeBlocking<R: Sendable>(_ body: @escaping @Sendable (any WriteConnection) throws(Problem) -> R) throws(Problem) -> R
 
+    /// Makes sure that what was deleted is in no file any more, the write-ahead log included.
+    /// - Throws: `database.busy` when somebody reads an old snapshot for too long.
+    func forgetDeleted() async throws(Problem)
+
     /// Brings the schema up to `migrations`: runs, in order and in one transaction, those that are not yet recorded in `schema_migrations`.
     /// - Throws: `database.newer_schema` when one is recorded that `migrations` doesn't know.
     func migrate(_ migrations: [Migration]) throws(Problem)

@@ -1,8 +1,8 @@
-public import ApplePay
+import ApplePay
 import Cryptography
-public import Database
+import Database
 public import Encodings
-public import Problems
+import Problems
 
 /// The certificates table. Each row carries a MAC over state, ownership, key hash and the certificate's digest, checked on each read.
 struct Certificates: Sendable {

@@ -9,7 +9,7 @@ public import Problems
 public enum FileWriting {
     /// Writes a new file (mode 0600) and syncs it and its folder. Refuses a file that exists.
     public static func create(_ bytes: [UInt8], at url: URL) throws(Problem) {
-        let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw Problem(FileProblem.notWritten, context: [("file", .text(url.lastPathComponent)), ("errno", .number(Int(errno)))])
         }
@@ -27,16 +27,16 @@ public enum FileWriting {
     /// Replaces a file in one step: a new one is written beside it, synced and renamed.
     public static func replace(_ bytes: [UInt8], at url: URL) throws(Problem) {
         let fresh = url.deletingLastPathComponent().appending(path: ".\(url.lastPathComponent).\(getpid()).new")
-        unlink(fresh.path)
+        unsafe unlink(fresh.path)
         try create(bytes, at: fresh)
-        guard rename(fresh.path, url.path) == 0 else {
+        guard unsafe rename(fresh.path, url.path) == 0 else {
             throw Problem(FileProblem.notWritten, context: [("file", .text(url.lastPathComponent)), ("errno", .number(Int(errno)))])
         }
         try syncFolder(of: url)
     }
 
     private static func syncFolder(of url: URL) throws(Problem) {
-        let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let folder = unsafe open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return }
         defer { close(folder) }
         fsync(folder)

@@ -1,8 +1,8 @@
 import ApplePay
-public import Cryptography
+import Cryptography
 import Encodings
-public import Problems
-public import Secrets
+import Problems
+import Secrets
 
 /// A sealed private key as it is stored: PKCS#8 under a data-encrypting key of its own, that one wrapped under a key-encrypting key.
 public struct SealedPrivateKey: Sendable {
@@ -39,7 +39,7 @@ struct KeySealer: Sendable {
     /// - Throws: `custody.key_does_not_open`.
     func open(_ sealed: SealedPrivateKey, for record: CertificateRecord) throws(Problem) -> PrivateKey {
         let kek = try keyring.keyEncryptingKey(sealed.keyEncryptingKeyID)
-        do {
+        do throws(Problem) {
             let secret = try kek.open(sealed.wrappedDataEncryptingKey, associatedData: wrapContext(record, kekID: sealed.keyEncryptingKeyID))
             let pkcs8 = try AEADKey(secret).open(sealed.sealedPKCS8, associatedData: sealContext(record))
             let key = try PrivateKey(pkcs8: pkcs8)

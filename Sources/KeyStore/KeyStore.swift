@@ -1,4 +1,3 @@
-public import ApplePay
 public import Cryptography
 public import Database
 public import Encodings

@@ -2,7 +2,7 @@ public import Cryptography
 public import Database
 public import Encodings
 public import Problems
-public import Secrets
+import Secrets
 
 /// The keys that only a root slot opens: key-encrypting keys, and the keys of the MACs.
 ///

@@ -1,4 +1,4 @@
-public import ApplePay
+import ApplePay
 public import Cryptography
 public import Database
 public import Encodings

@@ -1,4 +1,4 @@
-public import Cryptography
+import Cryptography
 public import Database
 public import Encodings
 public import Problems
@@ -41,7 +41,7 @@ public struct SealedBlobs: Sendable {
         }
         guard let row else { return nil }
         let kek = try keyring.keyEncryptingKey(row.kekID)
-        do {
+        do throws(Problem) {
             let secret = try kek.open(row.wrapped, associatedData: context(name, row.kekID))
             return try AEADKey(secret).open(row.sealed, associatedData: context(name, nil))
         } catch {

@@ -74,7 +74,7 @@ extension Operations {
             try audit.append(
                 .action(
                     "certificate.create", by: grant, call, at: now, merchant: draft.merchant, registration: draft.registration, certificate: draft.id,
-                    details: [("key_algorithm", algorithm.rawValue), ("public_key_hash", draft.publicKeyHash.base64)]), in: connection)
+                    details: ["key_algorithm": .text(algorithm.rawValue), "public_key_hash": .text(draft.publicKeyHash.base64)]), in: connection)
             return (try view(draft, at: now), draft.id.text)
         } again: { [self] id, connection throws(Problem) in
             try view(try certificate(named: id, scope, connection), at: now)
@@ -157,7 +157,8 @@ extension Operations {
             guard Digest256(text: publicKeyHash) == record.publicKeyHash else { throw Problem(KeyStoreProblem.publicKeyHashMismatch) }
             if record.status == .retired, record.compromisedAt == nil { try requireUnused(record, at: now) }
         }
-        await database.truncateLog()
+        // The key is gone from the tables; now from the log too. Where a reader holds an old snapshot, the next checkpoint does it.
+        try? await database.forgetDeleted()
         return view
     }
 
@@ -188,7 +189,7 @@ extension Operations {
                 try audit.append(
                     .action(
                         action, by: grant, call, at: now, merchant: record.merchant, registration: record.registration, certificate: id,
-                        details: [("status_before", before.status.rawValue), ("status", record.status.rawValue)]), in: connection)
+                        details: ["status_before": .text(before.status.rawValue), "status": .text(record.status.rawValue)]), in: connection)
                 return record
             }
             return try view(record, at: now)
@@ -206,7 +207,8 @@ extension Operations {
         guard problem.status != 503 else { return }
         try await database.write { [audit] connection throws(Problem) in
             _ = try audit.append(
-                .refusal(action, problem, by: grant, call, at: now, merchant: merchant, registration: registration, certificate: certificate),
+                .action(
+                    action, by: grant, call, at: now, outcome: problem.code, merchant: merchant, registration: registration, certificate: certificate),
                 in: connection)
         }
     }

@@ -42,13 +42,12 @@ public final class Operations: Sendable {
         idempotency = Idempotency(lifetimeSeconds: settings.idempotencySeconds)
         var sandboxAnchors = settings.sandboxAnchors
         if let sandboxAuthority { sandboxAnchors.append(try TrustAnchor(certificate: sandboxAuthority)) }
-        verifiers = (
-            try SignatureVerifier(environment: .production, strictSigner: settings.strictSigner),
-            try SignatureVerifier(environment: .sandbox, additionalAnchors: sandboxAnchors)
-        )
+        // Production trusts Apple's pinned root and nothing else, whatever is set for the sandbox.
+        let apple = try AppleTrustAnchors.rootCAG3.anchor()
+        verifiers = (try SignatureVerifier(anchors: [apple]), try SignatureVerifier(anchors: [apple] + sandboxAnchors))
         issuers = (
-            try IssuerRegister(issuerCertificates: settings.issuerCertificates),
-            try IssuerRegister(additionalAnchors: sandboxAnchors, issuerCertificates: settings.issuerCertificates)
+            try IssuerRegister(issuers: settings.issuerCertificates),
+            try IssuerRegister(issuers: settings.issuerCertificates, anchors: sandboxAnchors)
         )
     }
 
@@ -95,24 +94,13 @@ public final class Operations: Sendable {
 }
 
 extension AuditDraft {
-    /// An action that succeeded.
+    /// What a caller did, or was refused.
     static func action<Allowed>(
-        _ action: String, by grant: Grant<Allowed>, _ call: Call, at now: Timestamp, merchant: MerchantID? = nil, registration: RegistrationID? = nil,
-        certificate: CertificateID? = nil, details: [(String, String)] = []
+        _ action: String, by grant: Grant<Allowed>, _ call: Call, at now: Timestamp, outcome: String = AuditDraft.success, merchant: MerchantID? = nil,
+        registration: RegistrationID? = nil, certificate: CertificateID? = nil, details: AuditDetails = [:]
     ) -> AuditDraft {
         AuditDraft(
-            action: action, actor: AuditActor(kind: .credential, id: grant.caller.text), at: now, outcome: "success", requestID: call.requestID,
-            environment: grant.environment.rawValue, merchant: merchant?.text, registration: registration?.text, certificate: certificate?.text,
-            details: details)
-    }
-
-    /// An action that was refused with `problem`.
-    static func refusal<Allowed>(
-        _ action: String, _ problem: Problem, by grant: Grant<Allowed>, _ call: Call, at now: Timestamp, merchant: MerchantID? = nil,
-        registration: RegistrationID? = nil, certificate: CertificateID? = nil
-    ) -> AuditDraft {
-        AuditDraft(
-            action: action, actor: AuditActor(kind: .credential, id: grant.caller.text), at: now, outcome: problem.code, requestID: call.requestID,
-            environment: grant.environment.rawValue, merchant: merchant?.text, registration: registration?.text, certificate: certificate?.text, details: [])
+            action: action, actor: .credential(grant.caller), at: now, outcome: outcome, environment: grant.environment.rawValue, merchant: merchant,
+            registration: registration, certificate: certificate, requestID: call.requestID, details: details)
     }
 }

@@ -106,8 +106,8 @@ extension Operations {
                 .action(
                     "merchant_identifier.change", by: grant, call, at: now, merchant: registration.merchant, registration: registration.id,
                     details: [
-                        ("replay_policy", registration.replayPolicy.rawValue),
-                        ("max_token_age_seconds", registration.maximumTokenAgeSeconds.map(String.init) ?? "null"),
+                        "replay_policy": .text(registration.replayPolicy.rawValue),
+                        "max_token_age_seconds": .text(registration.maximumTokenAgeSeconds.map(String.init) ?? "null"),
                     ]), in: connection)
             return try view(registration, at: now, connection)
         }

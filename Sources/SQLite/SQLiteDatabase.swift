@@ -111,6 +111,8 @@ public final class SQLiteDatabase: Database {
 
     // MARK: The file
 
+    public func forgetDeleted() async throws(Problem) { try await truncateWAL() }
+
     /// Carries the whole log into the database file and cuts it to nothing, so that no deleted row stays in it.
     /// - Throws: `database.busy` when a reader held an old snapshot for longer than the busy timeout.
     public func truncateWAL() async throws(Problem) {

@@ -1,0 +1,181 @@
+public import Accounts
+import ApplePay
+import AuditTrail
+import Cryptography
+import Database
+import Encodings
+import KeyStore
+public import Problems
+public import Secrets
+
+/// A file as it was uploaded, with the passwords that open it.
+public struct Upload: Sendable {
+    public let content: [UInt8]
+    public let password: SecretBytes?
+    /// Where the private key inside has a password of its own.
+    public let keyPassword: SecretBytes?
+
+    public init(content: [UInt8], password: SecretBytes? = nil, keyPassword: SecretBytes? = nil) {
+        self.content = content
+        self.password = password
+        self.keyPassword = keyPassword
+    }
+}
+
+/// Takes the issued certificate, or a `.p12`. Recognised by content; the first thing wrong gives the code, in the order of `design.md` §4.
+extension Operations {
+    /// - Throws: `certificate.*`, `pkcs12.*`, `merchant_identifier.*`.
+    public func upload(
+        _ upload: Upload, to reference: String, under grant: Grant<ManageCertificates>, _ call: Call
+    ) async throws(Problem) -> Made<CertificateView> {
+        let now = clock()
+        let scope = scope(grant)
+        let registration = try database.read { connection throws(Problem) in try keyStore.registrations.resolve(reference, in: scope, connection) }
+        do {
+            let candidate = try read(upload, for: registration)
+            return try await take(candidate, for: registration, under: grant, call, at: now)
+        } catch {
+            try await recordRefusal(error, "certificate.upload", by: grant, call, at: now, merchant: registration.merchant, registration: registration.id)
+            throw error
+        }
+    }
+
+    /// What an upload comes to: a certificate, with its key where a `.p12` brought it.
+    private struct Candidate: Sendable {
+        let certificate: PaymentProcessingCertificate
+        let key: PrivateKey?
+        let issuerPinned: Bool
+        /// Codes of those that stay with the record.
+        let warnings: [String]
+    }
+
+    private func read(_ upload: Upload, for registration: Registration) throws(Problem) -> Candidate {
+        let file = FileRecognizer.recognise(upload.content)
+        if case .pkcs12(let bytes) = file.kind { return try read(pkcs12: bytes, upload, for: registration) }
+        if case .privateKey = file.kind { throw Problem(ImportProblem.privateKeyExposed) }
+        guard upload.content.count <= settings.maximumCertificateBytes else {
+            throw Problem(
+                ImportProblem.tooLarge, context: [("limit", .number(settings.maximumCertificateBytes)), ("size", .number(upload.content.count))])
+        }
+        guard !file.certificates.isEmpty else {
+            throw Problem(CryptographyProblem.notACertificate, context: [("found", .text(file.kind.name))])
+        }
+        let certificate = try choose(among: file.certificates, for: registration)
+        return try judge(certificate, key: nil, warnings: [], for: registration)
+    }
+
+    private func read(pkcs12 bytes: [UInt8], _ upload: Upload, for registration: Registration) throws(Problem) -> Candidate {
+        var limits = PKCS12Limits()
+        limits.bytes = settings.maximumPKCS12Bytes
+        let contents = try PKCS12.open(bytes, password: upload.password, keyPassword: upload.keyPassword, limits: limits)
+        try contents.requireKeyAndCertificate()
+        let pairs = contents.identities.flatMap { identity in identity.certificates.map { (key: identity.key, certificate: $0) } }
+        let fitting = pairs.filter { (try? PaymentProcessingCertificate(certificate: $0.certificate, for: registration.identifier)) != nil }
+        let warnings = contents.warnings.map(\.rawValue)
+        if Set(fitting.map(\.certificate.spkiHash)).count > 1 {
+            throw Problem(PKCS12Problem.ambiguous, context: [("serial_numbers", .list(fitting.map { .text($0.certificate.serialHex) }))])
+        }
+        // A certificate renewed on its key may be there twice: the later one is meant.
+        if let pair = fitting.max(by: { $0.certificate.notAfter < $1.certificate.notAfter }) {
+            return try judge(try PaymentProcessingCertificate(certificate: pair.certificate, for: registration.identifier), key: pair.key, warnings: warnings, for: registration)
+        }
+        // None fits: the certificate says why before the key is compared, as for a certificate alone.
+        let leaf = pairs.first?.certificate ?? contents.certificates.first { !$0.isCA } ?? contents.certificates.first
+        guard let leaf else { throw Problem(CryptographyProblem.notACertificate, context: [("found", "pkcs12")]) }
+        let certificate = try PaymentProcessingCertificate(certificate: leaf, for: registration.identifier)
+        _ = try registration.environment.admit(issuers(for: registration.environment).standing(of: certificate), of: certificate)
+        throw Problem(
+            ImportProblem.keyMismatch,
+            context: [
+                ("certificate_public_key_hash", .text(leaf.spkiHash.base64)),
+                ("private_key_public_key_hashes", .list(contents.keys.map { .text($0.spkiHash.base64) })),
+            ])
+    }
+
+    /// Of several certificates in a file, the one that is a payment processing certificate of this identifier; where none is, the first that is no
+    /// authority's says what is wrong.
+    private func choose(among certificates: [Certificate], for registration: Registration) throws(Problem) -> PaymentProcessingCertificate {
+        for certificate in certificates {
+            if let fitting = try? PaymentProcessingCertificate(certificate: certificate, for: registration.identifier) { return fitting }
+        }
+        guard let first = certificates.first(where: { !$0.isCA }) ?? certificates.first else { throw Problem(CryptographyProblem.notACertificate) }
+        return try PaymentProcessingCertificate(certificate: first, for: registration.identifier)
+    }
+
+    private func judge(
+        _ certificate: PaymentProcessingCertificate, key: PrivateKey?, warnings: [String], for registration: Registration
+    ) throws(Problem) -> Candidate {
+        let standing = issuers(for: registration.environment).standing(of: certificate)
+        let issuerWarnings = try registration.environment.admit(standing, of: certificate)
+        return Candidate(certificate: certificate, key: key, issuerPinned: standing == .apple, warnings: warnings + issuerWarnings.map(\.code))
+    }
+
+    private func take(
+        _ candidate: Candidate, for registration: Registration, under grant: Grant<ManageCertificates>, _ call: Call, at now: Timestamp
+    ) async throws(Problem) -> Made<CertificateView> {
+        let scope = scope(grant)
+        let hash = candidate.certificate.publicKeyHash
+        let other = TenantScope(environment: registration.environment == .sandbox ? .production : .sandbox, merchants: [registration.merchant])
+        let result = try await database.write { [self] connection throws(Problem) in
+            let held = try keyStore.held(hash, in: scope, connection).first { $0.registration.id == registration.id }?.record
+            // A destroyed key's hash counts as not held, and its row is never written over.
+            if let held, held.status != .destroyed {
+                return Made(try attach(candidate, to: held, registration, under: grant, call, at: now, connection), isNew: false)
+            }
+            guard let key = candidate.key else {
+                throw Problem(ImportProblem.noPendingRequest, context: [("public_key_hash", .text(hash.base64))])
+            }
+            if held != nil { throw Problem(KeyStoreProblem.stateConflict, context: [("status", .text(CertificateStatus.destroyed.rawValue))]) }
+            guard try keyStore.held(hash, in: other, connection).allSatisfy({ $0.record.status == .destroyed }) else {
+                throw Problem(ImportProblem.alreadyHeld, context: [("public_key_hash", .text(hash.base64))])
+            }
+            let record = CertificateRecord(
+                id: .random(), registration: registration, displayName: registration.displayName, status: .staged, source: .pkcs12,
+                keyAlgorithm: candidate.certificate.keyAlgorithm, publicKeyHash: hash, certificate: candidate.certificate.certificate.der,
+                certificateSigningRequest: nil, issuerPinned: candidate.issuerPinned, warnings: candidate.warnings, replaces: nil, createdAt: now)
+            try keyStore.insert(record, key: key, in: connection)
+            try audit.append(uploaded(record, by: grant, call, at: now), in: connection)
+            return Made(record, isNew: true)
+        }
+        return Made(try view(result.value, at: now), isNew: result.isNew)
+    }
+
+    /// Completes a request, or replaces the certificate shown of a key that is held.
+    private func attach(
+        _ candidate: Candidate, to held: CertificateRecord, _ registration: Registration, under grant: Grant<ManageCertificates>, _ call: Call,
+        at now: Timestamp, _ connection: any WriteConnection
+    ) throws(Problem) -> CertificateRecord {
+        var warnings = candidate.warnings
+        let der = candidate.certificate.certificate.der
+        if held.certificateDigest == SHA256.digest(der), held.status.opensTokens {
+            // The same file again.
+            return try keyStore.certificate(held.id, in: scope(grant), connection)
+        }
+        let proves = held.source == .certificateSigningRequest && candidate.issuerPinned && candidate.certificate.certificate.notAfter > now
+        if proves {
+            if try keyStore.registrations.provenElsewhere(than: registration, at: now, connection) {
+                warnings.append("proven_elsewhere")
+            } else {
+                var proven = registration
+                proven.provenUntil = max(registration.provenUntil ?? now, candidate.certificate.certificate.notAfter)
+                proven.updatedAt = now
+                try keyStore.registrations.update(proven, in: connection)
+            }
+        }
+        let record = try keyStore.attach(
+            certificate: der, issuerPinned: candidate.issuerPinned, warnings: warnings, to: held.id, at: now, in: connection)
+        try audit.append(uploaded(record, by: grant, call, at: now), in: connection)
+        return record
+    }
+
+    private func uploaded(
+        _ record: CertificateRecord, by grant: Grant<ManageCertificates>, _ call: Call, at now: Timestamp
+    ) -> AuditDraft {
+        .action(
+            "certificate.upload", by: grant, call, at: now, merchant: record.merchant, registration: record.registration, certificate: record.id,
+            details: [
+                "source": .text(record.source.rawValue), "public_key_hash": .text(record.publicKeyHash.base64),
+                "certificate_sha256": .text(record.certificateDigest?.hex ?? ""), "warnings": .text(record.warnings.joined(separator: " ")),
+            ])
+    }
+}
