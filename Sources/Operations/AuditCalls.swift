@@ -1,7 +1,8 @@
 public import Accounts
+import ApplePay
 public import AuditTrail
 import Database
-public import Foundation
+import Encodings
 public import Problems
 
 /// Reading and verifying the audit trail.

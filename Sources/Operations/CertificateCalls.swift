@@ -1,7 +1,7 @@
 public import Accounts
 public import ApplePay
 import AuditTrail
-public import Cryptography
+import Cryptography
 import Database
 public import Encodings
 public import KeyStore

@@ -1,6 +1,6 @@
 public import Accounts
 public import ApplePay
-import AuditTrail
+public import AuditTrail
 import Database
 public import Encodings
 public import Problems

@@ -1,6 +1,6 @@
 public import Accounts
 public import ApplePay
-import AuditTrail
+public import AuditTrail
 import Cryptography
 import Database
 public import Encodings
@@ -219,11 +219,11 @@ extension Operations {
     private func settle(_ use: Use, in connection: any WriteConnection) throws(Problem) -> Settled {
         let now = use.at
         let keyDigest = use.call.idempotencyKey.map { Idempotency.digest($0) }
-        let earlier = try keyStore.replayMarks.mark(
+        let earlier: ReplayMarks.Mark? = try keyStore.replayMarks.mark(
             registration: use.registration.id, transactionId: use.token.transactionId, caller: use.caller.text,
             signedContentDigest: use.token.signedContentDigest, idempotencyKeyDigest: keyDigest, at: now,
             expiresAt: use.registration.maximumTokenAgeSeconds.map { now.adding(seconds: Int64($0) + 86_400) }, in: connection)
-        let refusal = earlier.flatMap { refusal(of: use, after: $0, keyDigest: keyDigest) }
+        let refusal: Problem? = if let earlier { self.refusal(of: use, after: earlier, keyDigest: keyDigest) } else { nil }
         var draft = AuditDraft(
             action: "decryption", actor: .credential(use.caller), at: now, outcome: refusal?.code ?? AuditDraft.success,
             environment: use.registration.environment.rawValue, merchant: use.registration.merchant, registration: use.registration.id,

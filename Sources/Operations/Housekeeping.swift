@@ -1,3 +1,4 @@
+import ApplePay
 import AuditTrail
 import Database
 import Encodings
@@ -32,6 +33,6 @@ extension Operations {
             }
         }
         if !overdue.isEmpty { try await database.forgetDeleted() }
-        try audit.recordHead(in: database, to: auditHeadFile, at: now)
+        try audit.recordHead(to: auditHeadFile, at: now, in: database)
     }
 }

@@ -1,4 +1,6 @@
 public import Accounts
+import AuditTrail
+import Database
 public import Encodings
 public import Problems
 

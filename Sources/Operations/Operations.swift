@@ -1,5 +1,5 @@
 public import Accounts
-public import ApplePay
+import ApplePay
 public import AuditTrail
 public import Cryptography
 public import Database
@@ -41,7 +41,7 @@ public final class Operations: Sendable {
         audit = AuditTrail(macKey: keyring.auditTrail, idKey: keyring.auditIdentifiers)
         idempotency = Idempotency(lifetimeSeconds: settings.idempotencySeconds)
         var sandboxAnchors = settings.sandboxAnchors
-        if let sandboxAuthority { sandboxAnchors.append(try TrustAnchor(certificate: sandboxAuthority)) }
+        if let sandboxAuthority { sandboxAnchors.append(TrustAnchor(certificate: sandboxAuthority)) }
         // Production trusts Apple's pinned root and nothing else, whatever is set for the sandbox.
         let apple = try AppleTrustAnchors.rootCAG3.anchor()
         verifiers = (try SignatureVerifier(anchors: [apple]), try SignatureVerifier(anchors: [apple] + sandboxAnchors))

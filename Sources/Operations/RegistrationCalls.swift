@@ -1,5 +1,6 @@
 public import Accounts
 public import ApplePay
+import AuditTrail
 public import Encodings
 import Database
 public import KeyStore

@@ -4,7 +4,7 @@ import AuditTrail
 import Cryptography
 import Database
 public import Encodings
-public import KeyStore
+import KeyStore
 public import Problems
 
 /// Which public key a minted token is to be encrypted to.

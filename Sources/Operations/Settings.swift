@@ -1,6 +1,4 @@
-public import ApplePay
 public import Cryptography
-public import Encodings
 
 /// What the operator can set about the use cases. Each limit prevents an accident, named with it.
 public struct Settings: Sendable {
