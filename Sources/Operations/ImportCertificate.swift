@@ -77,7 +77,9 @@ extension Operations {
         }
         // A certificate renewed on its key may be there twice: the later one is meant.
         if let pair = fitting.max(by: { $0.certificate.notAfter < $1.certificate.notAfter }) {
-            return try judge(try PaymentProcessingCertificate(certificate: pair.certificate, for: registration.identifier), key: pair.key, warnings: warnings, for: registration)
+            return try judge(
+                try PaymentProcessingCertificate(certificate: pair.certificate, for: registration.identifier), key: pair.key, warnings: warnings,
+                for: registration)
         }
         // None fits: the certificate says why before the key is compared, as for a certificate alone.
         let leaf = pairs.first?.certificate ?? contents.certificates.first { !$0.isCA } ?? contents.certificates.first

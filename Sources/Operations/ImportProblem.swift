@@ -13,7 +13,8 @@ public enum ImportProblem: String, ProblemEntry {
         case .privateKeyExposed:
             ProblemPage(
                 .invalid, cause: "This file holds a private key that nothing protects; it was not stored, and must count as exposed.",
-                fix: "Make a new key here, or put key and certificate into a .p12: openssl pkcs12 -export -inkey key.pem -in certificate.pem -out merchant.p12.")
+                fix: "Make a new key here, or put key and certificate into a .p12: openssl pkcs12 -export -inkey key.pem -in certificate.pem -out merchant.p12."
+            )
         case .keyMismatch:
             ProblemPage(
                 .invalid, cause: "The private key in this .p12 file fits none of the certificates in it.",
@@ -28,7 +29,8 @@ public enum ImportProblem: String, ProblemEntry {
                 fix: "Make a key of its own for this environment.")
         case .tooLarge:
             ProblemPage(
-                .tooLarge, cause: "The file is larger than a certificate may be.", fix: "Upload the one .cer file that Apple gives out, without anything added.")
+                .tooLarge, cause: "The file is larger than a certificate may be.", fix: "Upload the one .cer file that Apple gives out, without anything added."
+            )
         }
     }
 }

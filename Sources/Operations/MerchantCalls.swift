@@ -69,7 +69,9 @@ enum DisplayText {
         guard !text.isEmpty, text.count <= maximum, isPlain else {
             throw .operation(
                 .valueOutOfRange,
-                context: [("member", .text(member)), ("limit", .number(maximum)), ("size", .number(text.count)), ("allowed", "text without control characters")])
+                context: [
+                    ("member", .text(member)), ("limit", .number(maximum)), ("size", .number(text.count)), ("allowed", "text without control characters"),
+                ])
         }
         return text
     }
