@@ -43,6 +43,51 @@ struct TokenMintTests {
         #expect(Fixture.code(try mint(minted), with: Fixture.key(minted.algorithm)) == expected)
     }
 
+    /// Of two defects the one that is looked for earlier speaks: the order of the checks, every pair of defects against it.
+    @Test(arguments: KeyAlgorithm.allCases)
+    func `of two defects the earlier checked gives the code`(_ algorithm: KeyAlgorithm) throws {
+        let defects = Defect.allCases.filter { $0.applies(to: algorithm) }
+        for (index, first) in defects.enumerated() {
+            for second in defects[(index + 1)...] {
+                let (one, other) = (TokenMintTests.stage(first), TokenMintTests.stage(second))
+                let expected = Set([one <= other ? first : second, other <= one ? second : first].map(\.expectedCode))
+                let code = Fixture.code(try mint(Case(algorithm: algorithm, defects: [first, second])), with: Fixture.key(algorithm))
+                #expect(expected.contains(code), "\(first.rawValue) and \(second.rawValue) gave \(code ?? "success")")
+            }
+        }
+    }
+
+    /// When a defect is looked for: `design.md` §5, from the token's shape to its content; what must open comes last.
+    private static func stage(_ defect: Defect) -> Int {
+        // `signature.invalid` stands for two checks: the digest of the content, and after the certificates the signer's signature.
+        if defect == .signatureFlipped { return 9 }
+        return switch defect.expectedCode {
+        case "payment_token.malformed", "payment_token.version_unsupported": 0
+        case "payment_token.key_unknown": 1
+        case "signature.unparseable": 2
+        case "signature.algorithm_unsupported": 3
+        case "signature.signing_time_missing", "signature.signing_time_ambiguous": 4
+        case "signature.invalid": 5
+        case "signature.intermediate_missing": 6
+        case "signature.marker_missing": 7
+        case "signature.chain_expired", "signature.chain_not_yet_valid": 8
+        case "signature.chain_invalid": 10
+        case "signature.untrusted_root": 11
+        case "signature.too_old", "signature.in_the_future": 12
+        case "payment_token.undecryptable": 13
+        case "payment_token.content_unexpected": 14
+        default: 15
+        }
+    }
+
+    @Test func `a shared secret begins with zero when asked for`() throws {
+        let token = try PaymentToken(parsing: try mint(Case(algorithm: .ecP256, defects: [.sharedSecretLeadingZero])))
+        guard case .ecV1(let ephemeral) = token.version, case .p256(let key) = Fixture.ecKey else { throw Problem(PaymentTokenProblem.malformed) }
+        let secret = try key.sharedSecret(with: ephemeral)
+        let beginsWithZero = secret.beginsWithZero
+        #expect(beginsWithZero)
+    }
+
     @Test(arguments: Case.inapplicable)
     func `a defect that the version can't have is refused`(_ minted: Case) {
         #expect(throws: Problem(SandboxProblem.defectNotApplicable)) { try mint(minted) }
