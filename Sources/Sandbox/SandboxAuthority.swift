@@ -98,39 +98,54 @@ extension SandboxAuthority {
     /// The authority that ``exported()`` wrote.
     /// - Throws: `sandbox.authority_unreadable` for anything else, also where a key isn't that of its certificate.
     public convenience init(_ secret: SecretBytes) throws(Problem) {
-        // Exposed: the reader works on plain bytes; the copy ends here and is overwritten when freed.
-        let pairs = try SandboxAuthority.pairs(secret.copyExposed())
-        let rootKey = try P384.SigningKey(pkcs8: pairs[0].key)
-        let issuerKey = try P256.SigningKey(pkcs8: pairs[1].key)
-        let integrationKey = try P256.SigningKey(pkcs8: pairs[2].key)
-        let ecKey = SigningKey.p256(try P256.SigningKey(pkcs8: pairs[3].key))
-        let rsaKey = SigningKey.rsa(try RSA.SigningKey(pkcs8: pairs[4].key))
-        let keys = [rootKey.spki, issuerKey.publicKey.spki, integrationKey.publicKey.spki, ecKey.spki, rsaKey.spki]
-        guard keys == pairs.map(\.certificate.spki) else { throw .sandbox(.authorityUnreadable) }
-        self.init(
-            root: (rootKey, pairs[0].certificate), issuer: (issuerKey, pairs[1].certificate), integration: (integrationKey, pairs[2].certificate),
-            ecSigner: CMSBuilder.Signer(key: ecKey, certificate: pairs[3].certificate),
-            rsaSigner: CMSBuilder.Signer(key: rsaKey, certificate: pairs[4].certificate))
-    }
-
-    private static func pairs(_ blob: [UInt8]) throws(Problem) -> [(key: SecretBytes, certificate: Certificate)] {
+        let parts: ExportedParts
         do {
-            var outside = DERReader(blob)
-            var list = try outside.enter(.sequence)
-            try outside.finish()
-            guard try list.smallInteger() == formatVersion else { throw Problem.sandbox(.authorityUnreadable) }
-            var pairs: [(key: SecretBytes, certificate: Certificate)] = []
-            while !list.isAtEnd {
-                var pair = try list.enter(.sequence)
-                let key = try pair.octetString()
-                let certificate = try pair.octetString()
-                try pair.finish()
-                pairs.append((SecretBytes(copying: blob[key]), try Certificate(der: Array(blob[certificate]))))
-            }
-            guard pairs.count == 5 else { throw Problem.sandbox(.authorityUnreadable) }
-            return pairs
+            // Exposed: the reader works on plain bytes; the copy ends here and is overwritten when freed.
+            parts = try ExportedParts(secret.copyExposed(), formatVersion: SandboxAuthority.formatVersion)
         } catch {
             throw .sandbox(.authorityUnreadable, underlying: String(describing: error))
         }
+        guard parts.keysFitCertificates else { throw .sandbox(.authorityUnreadable) }
+        self.init(root: parts.root, issuer: parts.issuer, integration: parts.integration, ecSigner: parts.ecSigner, rsaSigner: parts.rsaSigner)
+    }
+}
+
+/// What the sealed form holds, in its order.
+private struct ExportedParts {
+    let root: (key: P384.SigningKey, certificate: Certificate)
+    let issuer: (key: P256.SigningKey, certificate: Certificate)
+    let integration: (key: P256.SigningKey, certificate: Certificate)
+    let ecSigner: CMSBuilder.Signer
+    let rsaSigner: CMSBuilder.Signer
+
+    init(_ blob: [UInt8], formatVersion: Int) throws {
+        var outside = DERReader(blob)
+        var list = try outside.enter(.sequence)
+        try outside.finish()
+        guard try list.smallInteger() == formatVersion else { throw DERError(.value, at: list.position) }
+        func next() throws -> (key: SecretBytes, certificate: Certificate) {
+            var pair = try list.enter(.sequence)
+            let key = try pair.octetString()
+            let certificate = try pair.octetString()
+            try pair.finish()
+            return (SecretBytes(copying: blob[key]), try Certificate(der: Array(blob[certificate])))
+        }
+        var part = try next()
+        root = (try P384.SigningKey(pkcs8: part.key), part.certificate)
+        part = try next()
+        issuer = (try P256.SigningKey(pkcs8: part.key), part.certificate)
+        part = try next()
+        integration = (try P256.SigningKey(pkcs8: part.key), part.certificate)
+        part = try next()
+        ecSigner = CMSBuilder.Signer(key: .p256(try P256.SigningKey(pkcs8: part.key)), certificate: part.certificate)
+        part = try next()
+        rsaSigner = CMSBuilder.Signer(key: .rsa(try RSA.SigningKey(pkcs8: part.key)), certificate: part.certificate)
+        try list.finish()
+    }
+
+    var keysFitCertificates: Bool {
+        root.key.spki == root.certificate.spki && issuer.key.publicKey.spki == issuer.certificate.spki
+            && integration.key.publicKey.spki == integration.certificate.spki && ecSigner.key.spki == ecSigner.certificate.spki
+            && rsaSigner.key.spki == rsaSigner.certificate.spki
     }
 }

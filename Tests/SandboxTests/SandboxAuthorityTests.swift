@@ -32,6 +32,14 @@ struct SandboxAuthorityTests {
         #expect(Array(hash) == [0x0c, 0x40] + Array(Fixture.merchant.hash.hex.uppercased().utf8))
     }
 
+    @Test func `the sandbox knows the issuer, production refuses it`() throws {
+        let certificate = try PaymentProcessingCertificate(certificate: issue(for: Fixture.ecKey))
+        let sandbox = try IssuerRegister(issuers: [authority.issuerCertificate], anchors: [TrustAnchor(certificate: authority.rootCertificate)])
+        #expect(sandbox.standing(of: certificate) == .trusted)
+        let production = try IssuerRegister(issuers: [authority.issuerCertificate])
+        #expect(production.standing(of: certificate) == .unknown)
+    }
+
     @Test(arguments: KeyAlgorithm.allCases)
     func `openssl verifies an issued certificate up to the root`(_ algorithm: KeyAlgorithm) throws {
         let certificate = try issue(for: Fixture.key(algorithm))
@@ -80,10 +88,48 @@ struct SandboxAuthorityTests {
         }
     }
 
+    @Test func `an export whose keys and certificates don't belong together is refused`() throws {
+        // Two halves of two authorities: every part good, the first key another's.
+        func parts(_ authority: SandboxAuthority) throws -> [[UInt8]] {
+            let blob = try authority.exported().copyExposed()
+            var outside = DERReader(blob)
+            var list = try outside.enter(.sequence)
+            var parts: [[UInt8]] = []
+            while !list.isAtEnd {
+                let element = try list.next()
+                parts.append(Array(blob[element.whole]))
+            }
+            return parts
+        }
+        let (ours, others) = (try parts(authority), try parts(SandboxAuthority.generate(now: now)))
+        func keyAndCertificate(_ part: [UInt8]) throws -> (key: [UInt8], certificate: [UInt8]) {
+            var outside = DERReader(part)
+            var pair = try outside.enter(.sequence)
+            let (key, certificate) = (try pair.next(), try pair.next())
+            return (Array(part[key.whole]), Array(part[certificate.whole]))
+        }
+        for index in 1...5 {
+            let (mine, theirs) = (try keyAndCertificate(ours[index]), try keyAndCertificate(others[index]))
+            var mixed = ours
+            mixed[index] = DERWriter.sequence { $0.raw(theirs.key + mine.certificate) }
+            let blob = DERWriter.sequence { $0.raw(mixed.joined()) }
+            #expect(throws: Problem(SandboxProblem.authorityUnreadable)) { try SandboxAuthority(SecretBytes(copying: blob)) }
+        }
+        for count in [5, 7] {
+            let blob = DERWriter.sequence { $0.raw((ours + ours.suffix(1)).prefix(count).joined()) }
+            #expect(throws: Problem(SandboxProblem.authorityUnreadable)) { try SandboxAuthority(SecretBytes(copying: blob)) }
+        }
+    }
+
     @Test func `two authorities have different names and trust each other's tokens never`() throws {
         let other = try SandboxAuthority.generate(now: now)
         #expect(other.rootCertificate.subject != authority.rootCertificate.subject)
         #expect(Fixture.code(try other.mint(Fixture.order(.ecP256)), with: Fixture.ecKey) == "signature.untrusted_root")
+    }
+
+    @Test func `a request for a key Apple doesn't take is refused`() throws {
+        let key = try PrivateKey.rsa(RSA.DecryptionKey.generate(bits: 3072))
+        #expect(throws: Problem(SandboxProblem.requestKeyUnsupported)) { try issue(for: key) }
     }
 
     @Test func `a request that was changed is refused`() throws {
