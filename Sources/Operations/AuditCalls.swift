@@ -34,12 +34,17 @@ extension Operations {
         return Page(values: visible, next: page.next.map(String.init))
     }
 
+    /// Computes the chain anew, and compares it with the head recorded outside the database.
     /// - Throws: `request.verification_running`.
-    public func verifyAuditTrail(
-        _ range: ClosedRange<Int64>?, against recorded: RecordedHead?, under grant: Grant<VerifyAuditTrail>
-    ) throws(Problem) -> Verification {
+    public func verifyAuditTrail(_ range: ClosedRange<Int64>?, under grant: Grant<VerifyAuditTrail>) throws(Problem) -> Verification {
         guard auditVerification.enter() else { throw .operation(.verificationRunning) }
         defer { auditVerification.leave() }
+        return try verifyAuditTrail(range)
+    }
+
+    /// For the command line and the grant's call above.
+    public func verifyAuditTrail(_ range: ClosedRange<Int64>? = nil) throws(Problem) -> Verification {
+        let recorded: RecordedHead? = if let file = settings.auditHeadFile { try audit.recordedHead(in: file) } else { nil }
         return try audit.verify(range, against: recorded, in: database)
     }
 }

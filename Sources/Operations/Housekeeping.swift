@@ -2,7 +2,6 @@ import ApplePay
 import AuditTrail
 import Database
 import Encodings
-public import Foundation
 import KeyStore
 public import Problems
 
@@ -10,7 +9,7 @@ public import Problems
 extension Operations {
     /// Prunes replay marks and idempotency keys whose time is over, destroys the keys of requests cancelled long ago, and writes the head of the audit
     /// trail to its file outside the database.
-    public func keepHouse(auditHeadFile: URL) async throws(Problem) {
+    public func keepHouse() async throws(Problem) {
         let now = clock()
         let limit = 500
         var pruned: Int
@@ -33,6 +32,6 @@ extension Operations {
             }
         }
         if !overdue.isEmpty { try await database.forgetDeleted() }
-        try audit.recordHead(to: auditHeadFile, at: now, in: database)
+        if let file = settings.auditHeadFile { try audit.recordHead(to: file, at: now, in: database) }
     }
 }

@@ -32,7 +32,8 @@ extension Operations {
         let scope = scope(grant)
         let registration = try database.read { connection throws(Problem) in try keyStore.registrations.resolve(reference, in: scope, connection) }
         do {
-            let candidate = try read(upload, for: registration)
+            let reader = ImportReader(settings: settings, issuers: issuers(for: registration.environment))
+            let candidate = try reader.read(upload, for: registration.identifier, in: registration.environment)
             return try await take(candidate, for: registration, under: grant, call, at: now)
         } catch {
             try await recordRefusal(error, "certificate.upload", by: grant, call, at: now, merchant: registration.merchant, registration: registration.id)
@@ -40,80 +41,8 @@ extension Operations {
         }
     }
 
-    /// What an upload comes to: a certificate, with its key where a `.p12` brought it.
-    private struct Candidate: Sendable {
-        let certificate: PaymentProcessingCertificate
-        let key: PrivateKey?
-        let issuerPinned: Bool
-        /// Codes of those that stay with the record.
-        let warnings: [String]
-    }
-
-    private func read(_ upload: Upload, for registration: Registration) throws(Problem) -> Candidate {
-        let file = FileRecognizer.recognise(upload.content)
-        if case .pkcs12(let bytes) = file.kind { return try read(pkcs12: bytes, upload, for: registration) }
-        if case .privateKey = file.kind { throw Problem(ImportProblem.privateKeyExposed) }
-        guard upload.content.count <= settings.maximumCertificateBytes else {
-            throw Problem(
-                ImportProblem.tooLarge, context: [("limit", .number(settings.maximumCertificateBytes)), ("size", .number(upload.content.count))])
-        }
-        guard !file.certificates.isEmpty else {
-            throw Problem(CryptographyProblem.notACertificate, context: [("found", .text(file.kind.name))])
-        }
-        let certificate = try choose(among: file.certificates, for: registration)
-        return try judge(certificate, key: nil, warnings: [], for: registration)
-    }
-
-    private func read(pkcs12 bytes: [UInt8], _ upload: Upload, for registration: Registration) throws(Problem) -> Candidate {
-        var limits = PKCS12Limits()
-        limits.bytes = settings.maximumPKCS12Bytes
-        let contents = try PKCS12.open(bytes, password: upload.password, keyPassword: upload.keyPassword, limits: limits)
-        try contents.requireKeyAndCertificate()
-        let pairs = contents.identities.flatMap { identity in identity.certificates.map { (key: identity.key, certificate: $0) } }
-        let fitting = pairs.filter { (try? PaymentProcessingCertificate(certificate: $0.certificate, for: registration.identifier)) != nil }
-        let warnings = contents.warnings.map(\.rawValue)
-        if Set(fitting.map(\.certificate.spkiHash)).count > 1 {
-            throw Problem(PKCS12Problem.ambiguous, context: [("serial_numbers", .list(fitting.map { .text($0.certificate.serialHex) }))])
-        }
-        // A certificate renewed on its key may be there twice: the later one is meant.
-        if let pair = fitting.max(by: { $0.certificate.notAfter < $1.certificate.notAfter }) {
-            return try judge(
-                try PaymentProcessingCertificate(certificate: pair.certificate, for: registration.identifier), key: pair.key, warnings: warnings,
-                for: registration)
-        }
-        // None fits: the certificate says why before the key is compared, as for a certificate alone.
-        let leaf = pairs.first?.certificate ?? contents.certificates.first { !$0.isCA } ?? contents.certificates.first
-        guard let leaf else { throw Problem(CryptographyProblem.notACertificate, context: [("found", "pkcs12")]) }
-        let certificate = try PaymentProcessingCertificate(certificate: leaf, for: registration.identifier)
-        _ = try registration.environment.admit(issuers(for: registration.environment).standing(of: certificate), of: certificate)
-        throw Problem(
-            ImportProblem.keyMismatch,
-            context: [
-                ("certificate_public_key_hash", .text(leaf.spkiHash.base64)),
-                ("private_key_public_key_hashes", .list(contents.keys.map { .text($0.spkiHash.base64) })),
-            ])
-    }
-
-    /// Of several certificates in a file, the one that is a payment processing certificate of this identifier; where none is, the first that is no
-    /// authority's says what is wrong.
-    private func choose(among certificates: [Certificate], for registration: Registration) throws(Problem) -> PaymentProcessingCertificate {
-        for certificate in certificates {
-            if let fitting = try? PaymentProcessingCertificate(certificate: certificate, for: registration.identifier) { return fitting }
-        }
-        guard let first = certificates.first(where: { !$0.isCA }) ?? certificates.first else { throw Problem(CryptographyProblem.notACertificate) }
-        return try PaymentProcessingCertificate(certificate: first, for: registration.identifier)
-    }
-
-    private func judge(
-        _ certificate: PaymentProcessingCertificate, key: PrivateKey?, warnings: [String], for registration: Registration
-    ) throws(Problem) -> Candidate {
-        let standing = issuers(for: registration.environment).standing(of: certificate)
-        let issuerWarnings = try registration.environment.admit(standing, of: certificate)
-        return Candidate(certificate: certificate, key: key, issuerPinned: standing == .apple, warnings: warnings + issuerWarnings.map(\.code))
-    }
-
     private func take(
-        _ candidate: Candidate, for registration: Registration, under grant: Grant<ManageCertificates>, _ call: Call, at now: Timestamp
+        _ candidate: ImportCandidate, for registration: Registration, under grant: Grant<ManageCertificates>, _ call: Call, at now: Timestamp
     ) async throws(Problem) -> Made<CertificateView> {
         let scope = scope(grant)
         let hash = candidate.certificate.publicKeyHash
@@ -144,7 +73,7 @@ extension Operations {
 
     /// Completes a request, or replaces the certificate shown of a key that is held.
     private func attach(
-        _ candidate: Candidate, to held: CertificateRecord, _ registration: Registration, under grant: Grant<ManageCertificates>, _ call: Call,
+        _ candidate: ImportCandidate, to held: CertificateRecord, _ registration: Registration, under grant: Grant<ManageCertificates>, _ call: Call,
         at now: Timestamp, _ connection: any WriteConnection
     ) throws(Problem) -> CertificateRecord {
         var warnings = candidate.warnings

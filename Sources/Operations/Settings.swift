@@ -1,4 +1,5 @@
 public import Cryptography
+public import Foundation
 
 /// What the operator can set about the use cases. Each limit prevents an accident, named with it.
 public struct Settings: Sendable {
@@ -26,6 +27,9 @@ public struct Settings: Sendable {
     public var sandboxAnchors: [TrustAnchor] = []
     /// Certificates of newer Apple issuers, given by the operator.
     public var issuerCertificates: [Certificate] = []
+
+    /// Where the head of the audit trail is recorded, outside the database, so that a cut tail or an old copy shows.
+    public var auditHeadFile: URL?
 
     public init() {}
 }
