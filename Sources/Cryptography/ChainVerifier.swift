@@ -130,7 +130,7 @@ public struct TrustAnchor: Hashable, Sendable {
     }
 
     /// Kind of key and bits of SHA-2.
-    private static func scheme(_ algorithm: OID) -> (kind: String, bits: Int)? {
+    static func scheme(_ algorithm: OID) -> (kind: String, bits: Int)? {
         switch algorithm {
         case .ecdsaWithSHA256: ("EC", 256)
         case .ecdsaWithSHA384: ("EC", 384)

@@ -1,3 +1,4 @@
+internal import CLibcrypto
 public import Encodings
 public import Problems
 
@@ -101,15 +102,10 @@ public struct CertificationRequest: Sendable {
 
     /// Whether the request is signed with the private key of the public key in it, by ECDSA or RSA PKCS#1 with SHA-256 or a longer SHA-2.
     public func isSelfSigned() -> Bool {
-        guard let key = PKey(spki: spki) else { return false }
-        let digest: OpaquePointer?
-        switch signatureAlgorithm {
-        case .ecdsaWithSHA256, .sha256WithRSA: unsafe digest = Algorithms.sha256
-        case .ecdsaWithSHA384, .sha384WithRSA: unsafe digest = Algorithms.sha384
-        case .ecdsaWithSHA512, .sha512WithRSA: unsafe digest = Algorithms.sha512
-        default: return false
+        guard let key = PKey(spki: spki), let (kind, bits) = ChainVerifier.scheme(signatureAlgorithm), unsafe EVP_PKEY_is_a(key.raw, kind) == 1 else {
+            return false
         }
-        return unsafe key.isValid(signature: signature, over: der[toBeSigned], digest: digest)
+        return unsafe key.isValid(signature: signature, over: der[toBeSigned], digest: Algorithms.sha2(bits))
     }
 
     /// Throws `certificate.request_signature_invalid` unless ``isSelfSigned()``.

@@ -72,6 +72,19 @@ struct PKCS10Tests {
         #expect(throws: Problem(CertificationRequestProblem.malformed)) { try CertificationRequest(parsing: []) }
     }
 
+    @Test func `a signature named for the other kind of key does not count`() throws {
+        let der = try CertificationRequest.make(for: try key(.ec), merchantIdentifier: "merchant.com.example.shop")
+        let right = DERWriter.sequence { $0.objectIdentifier(.ecdsaWithSHA256) }
+        let wrong = DERWriter.sequence { $0.objectIdentifier(.sha256WithRSA) }
+        let place = try #require(der.indices.last { der[$0...].starts(with: right) })
+        var outer = DERReader(der)
+        let content = try outer.next(.sequence).content
+        var writer = DERWriter()
+        writer.primitive(.sequence, der[content.lowerBound..<place] + wrong + der[(place + right.count)...])
+        #expect(try CertificationRequest(der: der).isSelfSigned())
+        #expect(try !CertificationRequest(der: writer.bytes).isSelfSigned())
+    }
+
     @Test(arguments: CertificationRequestProblem.allCases)
     func `every problem says what happened and what to do`(_ entry: CertificationRequestProblem) {
         #expect(entry.page.cause.hasSuffix(".") && entry.page.fix.hasSuffix("."))
