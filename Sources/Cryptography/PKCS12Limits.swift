@@ -8,19 +8,16 @@ public struct PKCS12Limits: Sendable, Equatable {
     public var iterationsMade: Int
     /// Memory of one scrypt derivation, 128 · N · r bytes.
     public var scryptBytes: Int
-    /// Safes, and bags over all safes.
+    /// Safes, and bags over all safes. (How deep bags may nest is bounded by ``DERReader/maximumDepth``.)
     public var bags: Int
-    /// How deep bags may hold safes that hold bags.
-    public var depth: Int
 
     public init(
-        bytes: Int = 1 << 20, iterations: Int = 5_000_000, iterationsMade: Int = 10_000_000, scryptBytes: Int = 32 << 20, bags: Int = 1000, depth: Int = 8
+        bytes: Int = 1 << 20, iterations: Int = 5_000_000, iterationsMade: Int = 10_000_000, scryptBytes: Int = 32 << 20, bags: Int = 1000
     ) {
         self.bytes = bytes
         self.iterations = iterations
         self.iterationsMade = iterationsMade
         self.scryptBytes = scryptBytes
         self.bags = bags
-        self.depth = depth
     }
 }
