@@ -370,11 +370,9 @@ import Testing
             other.leaf = try TestAuthority.leaf(Shape(), other.leafKey, authority.issuer, authority.issuerKey)
             return other
         }
-        for _ in 0..<2 {
-            for signer in signers {
-                let token = try TestToken.signed(by: signer).parsed()
-                #expect(throws: Never.self) { try verifier.verify(token, at: Self.now, maximumAgeSeconds: 300, rule: .sandbox) }
-            }
+        for signer in signers + signers.prefix(2) + signers.suffix(2) {
+            let token = try TestToken.signed(by: signer).parsed()
+            #expect(throws: Never.self) { try verifier.verify(token, at: Self.now, maximumAgeSeconds: 300, rule: .sandbox) }
         }
     }
 
