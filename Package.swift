@@ -64,7 +64,12 @@ let package = Package(
         room("Sandbox", ["ApplePay", "Cryptography", "Encodings", "Secrets", "Problems"]),
 
         // 6 — The JSON resources and the route table they and `openapi.json` come from.
-        room("API", ["HTTPServer", "Operations", "Sandbox", "KeyStore", "Accounts", "AuditTrail", "ApplePay", "Encodings", "Secrets", "Problems"]),
+        room(
+            "API",
+            [
+                "HTTPServer", "Operations", "Sandbox", "KeyStore", "Accounts", "AuditTrail", "ApplePay", "Cryptography", "Database", "Encodings", "Secrets",
+                "Problems",
+            ]),
 
         // 7 — The commands. The only room that knows which engine runs.
         .executableTarget(
@@ -88,6 +93,12 @@ let package = Package(
         tests("Accounts", ["Accounts", "SQLite", "ApplePay", "Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
         tests("AuditTrail", ["AuditTrail", "SQLite", "Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
         tests("Sandbox", ["Sandbox", "ApplePay", "Cryptography", "Encodings", "Secrets", "Problems"]),
+        tests(
+            "API",
+            [
+                "API", "HTTPServer", "Operations", "Sandbox", "KeyStore", "Accounts", "AuditTrail", "SQLite", "ApplePay", "Cryptography", "Database",
+                "Encodings", "Secrets", "Problems",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

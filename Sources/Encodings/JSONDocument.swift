@@ -318,6 +318,18 @@ public struct JSONValue: Sendable {
         return members
     }
 
+    /// How many members an object has; 0 for other kinds.
+    public var memberCount: Int {
+        guard node.kind == .object else { return 0 }
+        var count = 0
+        var index = index + 1
+        while index < Int(node.next) {
+            count += 1
+            index = Int(document.nodes[index + 1].next)
+        }
+        return count
+    }
+
     /// An array's elements; empty for other kinds.
     public var elements: [JSONValue] {
         guard node.kind == .array else { return [] }
