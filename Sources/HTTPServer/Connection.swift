@@ -104,7 +104,8 @@ import Secrets
             loop.count { $0.handshakesFailed += 1 }
             close(orderly: false)
         case .head, .body:
-            refuse(.http(.timeout))
+            let limit = kind == .head ? loop.core.deadlines.head : loop.core.deadlines.body
+            refuse(.http(.timeout, context: [("part", .text(kind == .head ? "head" : "body")), ("limit_seconds", .number(Int(limit.components.seconds)))]))
             settle()
         case .idle: close(orderly: true)
         case .write, .linger: close(orderly: false)

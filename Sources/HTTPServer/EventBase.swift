@@ -109,7 +109,7 @@ import Problems
         }
     }
 
-    /// A listening socket on a base.
+    /// A listening socket on a base. When no file is left for another connection it rests for a tenth of a second, instead of trying in a circle.
     @safe struct Listener: ~Copyable {
         private let base: EventBase  // outlives its listeners
         private let raw: OpaquePointer
@@ -123,12 +123,15 @@ import Problems
                 close(descriptor)
                 throw .listener(.addressUnusable)
             }
+            unsafe context.takeUnretainedValue().rest = Event(base, -1, .timer) { unsafe evconnlistener_enable(made) }
+            unsafe evconnlistener_set_error_cb(made, acceptFailed)
             self.base = base
             unsafe raw = made
             unsafe self.context = context
         }
 
         deinit {
+            unsafe context.takeUnretainedValue().rest = nil
             unsafe evconnlistener_free(raw)
             unsafe context.release()
         }
@@ -141,6 +144,8 @@ import Problems
 
     fileprivate final class AcceptCallback {
         let body: (Int32, String) -> Void
+        var rest: Event?
+
         init(_ body: @escaping (Int32, String) -> Void) { self.body = body }
     }
 }
@@ -161,4 +166,10 @@ private func socketAccepted(
     let known = unsafe getnameinfo(address, socklen_t(length), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
     let peer = known ? String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : "unknown"
     callback.body(descriptor, peer)
+}
+
+private func acceptFailed(_ listener: OpaquePointer?, _ context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    unsafe evconnlistener_disable(listener)
+    unsafe Unmanaged<EventBase.AcceptCallback>.fromOpaque(context).takeUnretainedValue().rest?.add(afterNanoseconds: 100_000_000)
 }

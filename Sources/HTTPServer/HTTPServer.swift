@@ -17,7 +17,7 @@ public final class HTTPServer: Sendable {
 
     private let configuration: HTTPServerConfiguration
     private let core: ServerCore
-    private let loops: [EventLoop]
+    let loops: [EventLoop]
     private let acceptor: Acceptor
     private let acceptorThread = Mutex<PlainThread?>(nil)
     private let loopThreads = Mutex<[PlainThread]>([])

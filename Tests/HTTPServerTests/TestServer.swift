@@ -5,7 +5,6 @@ import Glibc
 import HTTPServer
 import Problems
 import Secrets
-import Synchronization
 import Testing
 
 /// A server on loopback with a plain and a TLS listener, whose handler tells what it saw.
@@ -82,34 +81,31 @@ final class TellingHandler: RequestHandler {
 }
 
 /// Lets tasks wait until it is opened.
-final class Gate: Sendable {
-    private struct State {
-        var isOpen = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
+final class Gate: @unchecked Sendable {
+    // Sendable: both variables are touched only with `lock` held. A POSIX lock, because the thread sanitizer sees through no other.
+    private let lock = NSLock()
+    private var isOpen = false
+    private var held: [CheckedContinuation<Void, Never>] = []
 
-    private let state = Mutex(State())
-
-    var waiting: Int { state.withLock { $0.waiting.count } }
+    var waiting: Int { lock.withLock { held.count } }
 
     func pass() async {
         await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
+            let passes = lock.withLock {
+                if !isOpen { held.append(continuation) }
+                return isOpen
             }
-            if isOpen { continuation.resume() }
+            if passes { continuation.resume() }
         }
     }
 
     func open() {
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            let waiting = state.waiting
-            state.waiting = []
-            return waiting
+        let released = lock.withLock {
+            isOpen = true
+            defer { held = [] }
+            return held
         }
-        for continuation in waiting { continuation.resume() }
+        for continuation in released { continuation.resume() }
     }
 }
 
