@@ -1,6 +1,8 @@
 #ifndef COSTER_CLIBCRYPTO_SHIM_H
 #define COSTER_CLIBCRYPTO_SHIM_H
 // OpenSSL's libcrypto, and the calls Swift cannot see (macros, typed stacks, deprecated names), each as one static inline function.
+#include <unistd.h>
+
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
 #include <openssl/bn.h>
@@ -62,6 +64,9 @@ static inline void *coster_wiping_realloc(void *memory, size_t count, const char
 static inline int coster_install_wiping_memory(void) {
     return CRYPTO_set_mem_functions(coster_wiping_malloc, coster_wiping_realloc, coster_wiping_free);
 }
+
+/// Runs this program anew in this process with two more environment variables, so that what reads them before `main` sees them. Returns only on failure.
+static inline int coster_reexecute(char *const arguments[]) { return execv("/proc/self/exe", arguments); }
 
 /// `prctl` is variadic.
 static inline int coster_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }

@@ -61,12 +61,38 @@ public final class KeyStore: Sendable {
         return key
     }
 
-    /// Opens a record's key without leaving it in the cache: what `verify` does for every row.
-    public func check(_ record: CertificateRecord, in connection: any ReadConnection) throws(Problem) {
-        guard let sealed = try certificates.sealedKey(of: record.id, connection) else {
-            throw .keyStore(.keyDoesNotOpen, context: [("certificate", .text(record.id.text))])
+    /// Opens every key that has not been destroyed, without leaving one in the cache, and checks every row's MAC on the way.
+    /// - Returns: how many opened, and what is wrong with the others, at most 100.
+    public func verifyAll(_ connection: any ReadConnection) throws(Problem) -> (opened: Int, problems: [Problem]) {
+        var opened = 0
+        var problems: [Problem] = []
+        var last: Int64 = 0
+        while problems.count < 100 {
+            let rows = try connection.query("SELECT number, id, status FROM certificates WHERE number > $1 ORDER BY number LIMIT 100", [.integer(last)]) {
+                row in
+                (number: row.integer(0), id: row.text(1), isDestroyed: row.text(2) == CertificateStatus.destroyed.rawValue)
+            }
+            guard let end = rows.last else { break }
+            last = end.number
+            for row in rows {
+                do throws(Problem) {
+                    guard let id = CertificateID(row.id), let record = try certificates.find(id, in: nil, connection) else {
+                        throw .keyStore(.rowAltered, context: [("certificate", .text(row.id))])
+                    }
+                    let sealed = try certificates.sealedKey(of: id, connection)
+                    if row.isDestroyed {
+                        guard sealed == nil else { throw .keyStore(.rowAltered, context: [("certificate", .text(row.id))]) }
+                        continue
+                    }
+                    guard let sealed else { throw .keyStore(.keyDoesNotOpen, context: [("certificate", .text(row.id))]) }
+                    _ = try sealer.open(sealed, for: record)
+                    opened += 1
+                } catch {
+                    problems.append(error)
+                }
+            }
         }
-        _ = try sealer.open(sealed, for: record)
+        return (opened, problems)
     }
 
     public func forgetOpenedKeys() { cache.removeAll() }

@@ -1,0 +1,16 @@
+import Database
+import KeyStore
+public import Problems
+
+extension Operations {
+    /// Opens every sealed key and compares its public key; nothing stays in the cache. What is wrong is listed, at most 100.
+    public func verifyKeys() throws(Problem) -> (opened: Int, problems: [Problem]) {
+        try database.read { connection throws(Problem) in try keyStore.verifyAll(connection) }
+    }
+
+    /// Empties the cache of opened keys.
+    public func forgetOpenedKeys() { keyStore.forgetOpenedKeys() }
+
+    /// How many opened keys are cached.
+    public var openedKeys: Int { keyStore.openedKeys }
+}
