@@ -7,13 +7,13 @@ import Secrets
 struct Arguments {
     let operands: [String]
     private let values: [String: [String]]
-    private let set: Set<String>
+    private let present: Set<String>
 
     /// - Throws: `configuration.usage`.
     init(_ words: [String], options: Set<String>, switches: Set<String>) throws(Problem) {
         var operands: [String] = []
         var values: [String: [String]] = [:]
-        var set: Set<String> = []
+        var present: Set<String> = []
         var index = 0
         while index < words.count {
             let word = words[index]
@@ -25,7 +25,7 @@ struct Arguments {
             let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(parts[0])
             if switches.contains(name), parts.count == 1 {
-                set.insert(name)
+                present.insert(name)
             } else if options.contains(name) {
                 if parts.count == 2 {
                     values[name, default: []].append(String(parts[1]))
@@ -41,11 +41,11 @@ struct Arguments {
         }
         self.operands = operands
         self.values = values
-        self.set = set
+        self.present = present
     }
 
-    var asJSON: Bool { set.contains("json") }
-    func has(_ name: String) -> Bool { set.contains(name) }
+    var asJSON: Bool { present.contains("json") }
+    func has(_ name: String) -> Bool { present.contains(name) }
     func all(_ name: String) -> [String] { values[name] ?? [] }
     /// The names of the options that were given.
     var given: [String] { Array(values.keys) }

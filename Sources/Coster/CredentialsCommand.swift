@@ -6,6 +6,7 @@ import Encodings
 import Foundation
 import Operations
 import Problems
+import SQLite
 
 /// Makes credentials beside a running server: who may run this on the server may make any role.
 enum CredentialsCommand: Command {

@@ -1,4 +1,5 @@
 import ApplePay
+import Cryptography
 import Encodings
 import Operations
 import Problems

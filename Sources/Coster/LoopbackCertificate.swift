@@ -1,6 +1,7 @@
 import Cryptography
 import Encodings
 import Problems
+import Secrets
 
 /// A TLS certificate for this machine talking to itself: `localhost`, 127.0.0.1 and ::1, self-signed, five years.
 enum LoopbackCertificate {

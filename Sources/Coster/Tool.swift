@@ -50,7 +50,7 @@ enum Tool {
 }
 
 /// One command.
-protocol Command {
+protocol Command: SendableMetatype {
     static var name: String { get }
     static var synopsis: String { get }
     static var summary: String { get }
