@@ -43,9 +43,9 @@ struct TokenUndresser {
         var whole = whole
         // Wrappers nest no deeper than JSON does, so this ends.
         while true {
+            try refuseSimulator(value)
             if let inner = value.member("paymentData") {
                 whole = value
-                try refuseSimulator(value, paymentData: inner)
                 value = try object(in: inner)
             } else if isPaymentData(value) {
                 dress.isWhole = whole != nil
@@ -136,10 +136,18 @@ struct TokenUndresser {
     }
 
     /// - Source: Apple's simulator gives the identifier `Simulated Identifier`, the card `Simulated Instrument` and an empty `paymentData`.
-    private func refuseSimulator(_ whole: JSONValue, paymentData: JSONValue) throws(Problem) {
-        if whole.member("transactionIdentifier")?.string == "Simulated Identifier" { throw .paymentToken(.simulator) }
-        let isEmpty = paymentData.isNull || paymentData.stringSlice?.isEmpty == true || paymentData.kind == .object && paymentData.members.isEmpty
-        if isEmpty, whole.member("paymentMethod")?.member("displayName")?.string == "Simulated Instrument" { throw .paymentToken(.simulator) }
+    private func refuseSimulator(_ value: JSONValue) throws(Problem) {
+        if value.member("transactionIdentifier")?.string == "Simulated Identifier" { throw .paymentToken(.simulator) }
+        guard value.member("paymentMethod")?.member("displayName")?.string == "Simulated Instrument" else { return }
+        let paymentData = value.member("paymentData")
+        let isEmpty =
+            switch paymentData?.kind {
+            case nil, .null: true
+            case .string: paymentData?.stringSlice?.isEmpty == true
+            case .object: paymentData?.members.isEmpty == true
+            default: false
+            }
+        if isEmpty { throw .paymentToken(.simulator) }
     }
 
     private func missingPaymentData(in value: JSONValue) -> Problem {
