@@ -1,4 +1,4 @@
-import ApplePay
+@testable import ApplePay
 import Cryptography
 import Encodings
 import Problems
@@ -60,5 +60,74 @@ import TestSupport
         #expect(throws: Problem.paymentToken(.algorithmMismatch)) {
             try verified.decrypt(with: .rsa(.generate()), merchantIdentifier: MerchantIdentifier(real.merchantIdentifier))
         }
+    }
+
+    /// Made with Python's cryptography 48, so that a slip here is not undone by the same slip in sealing:
+    /// Z is 000000 03a73717cde41f30694bb327d129cd21bd2aebb59c2cfe73250fb0945a.
+    @Test func `keeps the leading zeros of the shared secret`() throws {
+        let merchant = try #require(
+            Base64.decode(
+                "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg3yMMDBDrq95I/gxilgzGCN23jCAFZAcyf7l+GmsRGvqhRANCAATHp7konRxEU5hobxCdhCmeVgIW2YYf"
+                    + "yoIEfL6ha2+5juxbO0Ddo0WFSLb8x1KVUzuCQEiGU6u9e4jUgIUsXRwk"))
+        let key = try PrivateKey(pkcs8: SecretBytes(copying: merchant))
+        let json = """
+            {"version":"EC_v1","data":"GxR8XhafIcDB7Wgfhd8Dy8slfyAIx7Y9KaPinB2Bhet/8qI=","signature":"","header":{"publicKeyHash":"\(key.spkiHash.base64)",
+            "transactionId":"00","ephemeralPublicKey":"MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEUB6I1jDcms2369v2fcytNr8pESRAwxx4NlfOaLlABsh+dIMX9ptVTRPZISHRx9ayo\
+            diJBT+LW0UzdWAepHIsRg=="}}
+            """
+        let token = try PaymentToken(parsing: Array(json.utf8))
+        let plaintext = try TokenDecryptor.plaintext(of: token, with: key, MerchantIdentifier("merchant.com.example.shop"))
+        #expect(plaintext.copyExposed() == Array(#"{"leading":"zeros"}"#.utf8))
+    }
+
+    /// The oracle that must not be: a wrong identifier, a wrong key, a changed ciphertext, a changed tag and a wrapped key that does not unwrap.
+    @Test func `whatever fails before the tag has verified, the problem is one and the same`() throws {
+        let authority = try TestAuthority()
+        let rsaAuthority = try TestAuthority(.init(leafKey: .rsa(RSA.SigningKey.generate())))
+        let shop = try MerchantIdentifier(TestToken.merchant)
+        func open(_ authority: TestAuthority, _ token: TestToken, _ key: PrivateKey, _ identifier: MerchantIdentifier) throws -> Problem? {
+            var token = token
+            try token.sign(TestSignature(authority))
+            let verified = try authority.verifier().verify(token.parsed(), at: TestAuthority.now, maximumAgeSeconds: 300, rule: .sandbox)
+            do throws(Problem) {
+                _ = try verified.decrypt(with: key, merchantIdentifier: identifier)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let ec = try TestToken(for: .p256(P256.AgreementKey.generate()))
+        let rsa = try TestToken(for: .rsa(RSA.DecryptionKey.generate()))
+        #expect(try open(authority, ec, ec.key, shop) == nil)
+        #expect(try open(rsaAuthority, rsa, rsa.key, shop) == nil)
+        #expect(try open(rsaAuthority, rsa, rsa.key, MerchantIdentifier("merchant.any")) == nil, "nothing binds RSA_v1 to the identifier")
+
+        var problems = [
+            try open(authority, ec, ec.key, MerchantIdentifier("merchant.com.example.Shop")),
+            try open(authority, ec, .p256(P256.AgreementKey.generate()), shop), try open(rsaAuthority, rsa, .rsa(RSA.DecryptionKey.generate()), shop),
+        ]
+        for (good, signer) in [(ec, authority), (rsa, rsaAuthority)] {
+            for change in [0, good.data.count / 2, good.data.count - 16, good.data.count - 1] {
+                var token = good
+                token.data[change] ^= 0x40
+                problems.append(try open(signer, token, token.key, shop))
+            }
+            var short = good
+            short.data.removeLast()
+            problems.append(try open(signer, short, short.key, shop))
+        }
+        for place in [0, 128, 255] {
+            var token = rsa
+            token.keyField[place] ^= 1
+            problems.append(try open(rsaAuthority, token, token.key, shop))
+        }
+        for bytes in [15, 32] {
+            var token = rsa
+            guard case .rsa(let key) = rsa.key else { return }
+            token.keyField = try RSA.wrapOAEP256(SecureRandom.secret(bytes), to: key.spki)
+            problems.append(try open(rsaAuthority, token, token.key, shop))
+        }
+        #expect(Set(problems.map { $0.map { "\($0.code) \($0.status) \($0.title) \($0.detail) \($0.context) \($0.underlying ?? "")" } }).count == 1)
+        #expect(problems[0]?.code == "payment_token.undecryptable")
     }
 }
