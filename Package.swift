@@ -86,7 +86,7 @@ let package = Package(
         tests("Encodings", ["Encodings"]),
         tests("HTTPServer", ["HTTPServer", "CLibevent", "Encodings", "Secrets", "Problems"]),
         tests("Cryptography", ["Cryptography", "Encodings", "Secrets", "Problems"]),
-        tests("Database", ["Database", "Problems"]),
+        tests("Database", ["SQLite", "Database", "Problems"]),
         tests("ApplePay", ["ApplePay", "Cryptography", "Encodings", "Secrets", "Problems"]),
         tests("SQLite", ["SQLite", "Database", "Problems"]),
         tests("KeyStore", ["KeyStore", "SQLite", "ApplePay", "Cryptography", "Database", "Encodings", "Secrets", "Problems"]),

@@ -4,12 +4,13 @@ import Problems
 
 /// Carries the write-ahead log into the database file on a thread and a connection of its own, so that no commit waits for it.
 final class Checkpointer: @unchecked Sendable {
-    // Sendable: the mutable state is touched under `condition` only; the connection by the checkpointer's thread only.
+    // Sendable: the mutable state is touched under `condition` only; the connection, once the thread has started, by that thread only.
     private let condition = NSCondition()
     private var logPages = 0
     private var waiting: [@Sendable (Problem?) -> Void] = []
     private var isClosing = false
     private var hasEnded = false
+    private var connection: Connection?
 
     /// From here on the log is carried over.
     private let passivePages: Int
@@ -19,8 +20,10 @@ final class Checkpointer: @unchecked Sendable {
     init(connection: Connection, passivePages: Int, restartPages: Int) {
         self.passivePages = passivePages
         self.restartPages = restartPages
+        self.connection = connection
         let thread = Thread { [self] in
-            work(connection)
+            if let connection = self.connection { work(connection) }
+            self.connection = nil
             condition.lock()
             hasEnded = true
             condition.broadcast()

@@ -36,7 +36,7 @@ public final class SQLiteDatabase: Database {
 
     public let path: String
     private let readers: ReaderPool
-    private let writer: Writer?
+    let writer: Writer?
     private let checkpointer: Checkpointer?
     private let openReader: @Sendable () throws(Problem) -> Connection
 
@@ -69,17 +69,18 @@ public final class SQLiteDatabase: Database {
     deinit {
         // Not `close()`: the last reference may go on the writer's own thread.
         writer?.close()
-        checkpointer?.close()
         readers.close()
+        checkpointer?.close()
     }
 
     /// Writes what is queued, then lets go of the file; the last process to do so empties the log. Blocks.
     public func close() {
         writer?.close()
         writer?.waitUntilEnded()
+        readers.close()
+        // Last, because a reading connection can't empty the log.
         checkpointer?.close()
         checkpointer?.waitUntilEnded()
-        readers.close()
     }
 
     // MARK: Database

@@ -18,7 +18,7 @@ enum SQLiteError {
             switch code & 0xff {
             case SQLITE_BUSY, SQLITE_LOCKED: .busy
             case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .corrupt
-            case SQLITE_CONSTRAINT: .constraintFailed
+            case SQLITE_CONSTRAINT, SQLITE_MISMATCH: .constraintFailed
             case SQLITE_FULL, SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM, SQLITE_NOMEM, SQLITE_PROTOCOL, SQLITE_NOLFS,
                 SQLITE_INTERRUPT:
                 .unavailable

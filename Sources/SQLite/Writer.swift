@@ -4,12 +4,13 @@ import Problems
 
 /// The one thread that writes. Whatever queued while the last commit ran shares the next one.
 final class Writer: @unchecked Sendable {
-    // Sendable: the queue is touched under `condition` only; the connection by the writer's thread only.
+    // Sendable: the queue is touched under `condition` only; the connection, once the thread has started, by that thread only.
     private let condition = NSCondition()
     private var queue: [any WriteJob] = []
     private var isClosing = false
     private var hasEnded = false
     private var thread: Thread?
+    private var connection: Connection?
 
     private let queueLimit: Int
     private let batchLimit: Int
@@ -28,8 +29,10 @@ final class Writer: @unchecked Sendable {
         self.batchLimit = batchLimit
         self.open = open
         self.afterCommit = afterCommit
+        self.connection = connection
         let thread = Thread { [self] in
-            work(connection)
+            work()
+            self.connection = nil
             condition.lock()
             hasEnded = true
             condition.broadcast()
@@ -76,8 +79,7 @@ final class Writer: @unchecked Sendable {
         condition.unlock()
     }
 
-    private func work(_ first: Connection) {
-        var connection: Connection? = first
+    private func work() {
         while let batch = take() {
             do {
                 let present = if let connection { connection } else { try open() }
