@@ -40,7 +40,7 @@ struct Installation {
         sandbox = try SandboxAuthority(exported)
         operations = try Operations(
             database: database, keyring: keyring, settings: try Installation.settings(configuration), sandboxAuthority: sandbox.rootCertificate,
-            clock: Installation.clock)
+            sandboxIssuer: sandbox.issuerCertificate, clock: Installation.clock)
     }
 
     static func database(_ configuration: Configuration, _ mode: SQLiteDatabase.Mode) throws(Problem) -> SQLiteDatabase {

@@ -30,8 +30,10 @@ public final class Operations: Sendable {
 
     /// - Parameters:
     ///   - sandboxAuthority: the root certificate of this installation's own throw-away CA, which the sandbox trusts and production does not.
+    ///   - sandboxIssuer: that CA's issuer of payment processing certificates.
     public init(
-        database: any Database, keyring: Keyring, settings: Settings, sandboxAuthority: Certificate?, clock: @escaping @Sendable () -> Timestamp
+        database: any Database, keyring: Keyring, settings: Settings, sandboxAuthority: Certificate?, sandboxIssuer: Certificate? = nil,
+        clock: @escaping @Sendable () -> Timestamp
     ) throws(Problem) {
         self.database = database
         self.settings = settings
@@ -47,7 +49,7 @@ public final class Operations: Sendable {
         verifiers = (try SignatureVerifier(anchors: [apple]), try SignatureVerifier(anchors: [apple] + sandboxAnchors))
         issuers = (
             try IssuerRegister(issuers: settings.issuerCertificates),
-            try IssuerRegister(issuers: settings.issuerCertificates, anchors: sandboxAnchors)
+            try IssuerRegister(issuers: settings.issuerCertificates + (sandboxIssuer.map { [$0] } ?? []), anchors: sandboxAnchors)
         )
     }
 
