@@ -1,4 +1,5 @@
 import AuditTrail
+import Problems
 import Testing
 
 @Suite struct AuditTrailProblemTests {
