@@ -8,10 +8,12 @@ internal import Secrets
 /// - Source: NIST SP 800-38D.
 enum AESGCM {
     static let tagBytes = 16
+    /// Of one message: OpenSSL counts in 32 bits with sign.
+    static let maximumBytes = 1 << 30
 
     /// Nil when the tag does not verify. `sealed` has at least ``tagBytes``.
     @unsafe static func open(_ sealed: ArraySlice<UInt8>, key: UnsafeRawBufferPointer, nonce: ArraySlice<UInt8>, associatedData: [UInt8]) -> SecretBytes? {
-        guard sealed.count >= tagBytes, let context = unsafe context(key, nonce, encrypting: 0) else { return nil }
+        guard sealed.count >= tagBytes, sealed.count <= maximumBytes, let context = unsafe context(key, nonce, encrypting: 0) else { return nil }
         defer {
             unsafe EVP_CIPHER_CTX_free(context)
             OpenSSLErrors.discard()
@@ -41,7 +43,7 @@ enum AESGCM {
     @unsafe static func seal(
         _ plaintext: SecretBytes, key: UnsafeRawBufferPointer, nonce: ArraySlice<UInt8>, associatedData: [UInt8], into prefix: [UInt8]
     ) throws(Problem) -> [UInt8] {
-        guard let context = unsafe context(key, nonce, encrypting: 1) else { throw .libraryFailure("EVP_CipherInit_ex2") }
+        guard plaintext.count <= maximumBytes, let context = unsafe context(key, nonce, encrypting: 1) else { throw .libraryFailure("EVP_CipherInit_ex2") }
         defer { unsafe EVP_CIPHER_CTX_free(context) }
         var sealed = prefix + [UInt8](repeating: 0, count: plaintext.count + tagBytes)
         let done = unsafe sealed.withUnsafeMutableBufferPointer { sealed in
@@ -81,6 +83,7 @@ enum AESGCM {
 
     private static func update(_ context: OpaquePointer, associatedData: [UInt8]) -> Bool {
         guard !associatedData.isEmpty else { return true }
+        guard associatedData.count <= maximumBytes else { return false }
         var written: Int32 = 0
         return unsafe EVP_CipherUpdate(context, nil, &written, associatedData, Int32(associatedData.count)) == 1
     }

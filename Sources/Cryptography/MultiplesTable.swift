@@ -55,8 +55,12 @@ extension P256 {
         private let second: OpaquePointer
 
         init(_ group: OpaquePointer) throws(Problem) {
-            guard let numbers = unsafe BN_CTX_new(), let first = unsafe EC_POINT_new(Curve.group), let second = unsafe EC_POINT_new(group) else {
-                throw .libraryFailure("EC_POINT_new")  // without memory: what was made before is lost, and so are we
+            let (numbers, first, second) = unsafe (BN_CTX_new(), EC_POINT_new(Curve.group), EC_POINT_new(group))
+            guard let numbers = unsafe numbers, let first = unsafe first, let second = unsafe second else {
+                unsafe BN_CTX_free(numbers)
+                unsafe EC_POINT_free(first)
+                unsafe EC_POINT_free(second)
+                throw .libraryFailure("EC_POINT_new")
             }
             unsafe self.numbers = numbers
             unsafe self.first = first

@@ -33,8 +33,10 @@ enum Algorithms {
 
     deinit { unsafe EVP_PKEY_free(raw) }
 
-    /// Reads a SubjectPublicKeyInfo of any kind OpenSSL knows; nil when it does not, or when bytes follow.
+    /// Reads a SubjectPublicKeyInfo of any kind OpenSSL knows; nil when it does not, or when bytes follow. Above 1,100 bytes (RSA of 8192 bits) it is
+    /// not looked at: a stranger's certificate is not to choose how long we compute.
     convenience init?(spki: [UInt8]) {
+        guard spki.count <= 1100 else { return nil }
         let read = unsafe spki.withUnsafeBufferPointer { bytes -> OpaquePointer? in
             var next = bytes.baseAddress
             guard let key = unsafe d2i_PUBKEY(nil, &next, bytes.count) else { return nil }
@@ -125,7 +127,7 @@ enum Algorithms {
     private static func make(_ bytes: ArraySlice<UInt8>) throws(Problem) -> OpaquePointer {
         guard let raw = unsafe BN_secure_new() else { throw .cryptography(.secureHeapExhausted, underlying: OpenSSLErrors.drain()) }
         unsafe BN_set_flags(raw, BN_FLG_CONSTTIME)
-        guard unsafe bytes.withUnsafeBufferPointer({ unsafe BN_bin2bn($0.baseAddress, Int32($0.count), raw) != nil }) else {
+        guard unsafe bytes.withUnsafeBufferPointer({ unsafe BN_bin2bn($0.baseAddress, Int32(clamping: $0.count), raw) != nil }) else {
             unsafe BN_clear_free(raw)
             throw .cryptography(.secureHeapExhausted, underlying: OpenSSLErrors.drain())
         }

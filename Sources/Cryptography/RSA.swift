@@ -165,6 +165,8 @@ extension RSA {
         }
 
         private static func key(_ bytes: [UInt8], _ ranges: [Range<Int>]) throws(Problem) -> PKey {
+            // Before anything is computed with them: a file's numbers are as long as the file likes.
+            guard ranges.allSatisfy({ $0.count <= RSA.bits.upperBound / 8 }) else { throw .cryptography(.privateKeyUnsupported) }
             let n = try BigNumber(bigEndian: bytes[ranges[0]])
             let e = try BigNumber(bigEndian: bytes[ranges[1]])
             let d = try BigNumber(bigEndian: bytes[ranges[2]])
