@@ -1,6 +1,7 @@
 public import ApplePay
 import Cryptography
 public import Encodings
+import KeyStore
 public import Problems
 
 /// What a file is, what stands in it, and the code it would get. Nothing is stored.
@@ -46,6 +47,8 @@ public struct FileInspector: Sendable {
                 let verified = try verifier.verify(token, at: now, maximumAgeSeconds: nil, rule: .sandbox)
                 facts += [("signed_at", verified.signedAt.rfc3339), ("signer", verified.signerCommonName)]
                 warnings += verified.warnings.map(\.code)
+                // What is said of it is there whatever its age; what it would get depends on that too.
+                _ = try verifier.verify(token, at: now, maximumAgeSeconds: Registration.defaultMaximumTokenAgeSeconds, rule: .sandbox)
             }
         case .certificationRequest(let request):
             facts += [("subject", request.subject.description), ("public_key_hash", SHA256.digest(request.spki).base64)]
