@@ -14,10 +14,15 @@ public enum Vectors {
         return FileManager.default.fileExists(atPath: folder.appending(path: "MANIFEST.md").path) ? folder : nil
     }()
 
-    /// The bytes of one shared file. Throws when it can't be read: call it only where ``shared`` is there.
+    /// Where one file lies: `minted/…` among our own, the rest among those made by others. Nil where these are not there.
+    public static func url(_ path: String) -> URL? {
+        path == "minted" || path.hasPrefix("minted/") ? own.appending(path: path) : shared?.appending(path: path)
+    }
+
+    /// The bytes of one file. Throws when it can't be read.
     public static func bytes(_ path: String) throws -> [UInt8] {
-        guard let shared else { throw CocoaError(.fileNoSuchFile) }
-        return [UInt8](try Data(contentsOf: shared.appending(path: path)))
+        guard let url = url(path) else { throw CocoaError(.fileNoSuchFile) }
+        return [UInt8](try Data(contentsOf: url))
     }
 
     /// Says on standard error how many cases `what` could not run because the shared vectors are absent, and gives an empty list.
