@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -180,8 +181,10 @@ class Service:
         return self
 
     def __exit__(self, kind, *_):
+        if self.process is not None and kind is not None and self.process.poll() is not None:
+            print(f"  the service had ended by itself, with status {self.process.returncode}", file=sys.stderr)
         self.stop(signal.SIGKILL)
-        if kind is not None and issubclass(kind, Failure) and self.errors():
+        if kind is not None and self.errors():
             print("  service: " + self.errors()[-4000:].replace("\n", "\n  service: "), file=sys.stderr)
         if self.owns_folder:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -325,6 +328,10 @@ def main(test, description, **extra):
         print("  " + test(options))
     except Failure as failure:
         print(f"  FAILED: {failure}", file=sys.stderr)
+        sys.exit(1)
+    except (OSError, http.client.HTTPException) as failure:
+        print(f"  FAILED: the service did not answer: {failure!r}", file=sys.stderr)
+        traceback.print_exc()
         sys.exit(1)
     except NotTested as reason:
         print(f"  NOT TESTED: {reason}", file=sys.stderr)

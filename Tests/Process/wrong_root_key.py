@@ -16,8 +16,8 @@ def content(service):
         tables = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
         digest = hashlib.sha256()
         for table in tables:
-            for row in database.execute(f'SELECT * FROM "{table}" ORDER BY 1, 2'):
-                digest.update(repr(row).encode())
+            for row in sorted(repr(row) for row in database.execute(f'SELECT * FROM "{table}"')):
+                digest.update(row.encode())
         return digest.hexdigest()
 
 
