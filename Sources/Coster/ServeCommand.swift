@@ -109,7 +109,7 @@ enum ServeCommand: Command {
         let isOn = configuration.flag("access_log")
         return { record in
             guard isOn || record.status >= 500 else { return }
-            FileHandle.standardError.write(Data(record.json + [UInt8(ascii: "\n")]))
+            Terminal.error(json: record.json)
         }
     }
 }

@@ -2,16 +2,19 @@ import Encodings
 import Foundation
 import Problems
 
-/// Standard output and standard error.
+/// Standard output and standard error. What can't be written is lost: a log on a full disk must not end the service (`write(_:)` of `FileHandle` would).
 enum Terminal {
-    static func print(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
-    static func print(json: [UInt8]) { FileHandle.standardOutput.write(Data(json + [UInt8(ascii: "\n")])) }
-    static func error(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+    static func print(_ text: String) { write(Array((text + "\n").utf8), to: .standardOutput) }
+    static func print(json: [UInt8]) { write(json + [UInt8(ascii: "\n")], to: .standardOutput) }
+    static func error(_ text: String) { write(Array(text.utf8), to: .standardError) }
+    static func error(json: [UInt8]) { write(json + [UInt8(ascii: "\n")], to: .standardError) }
+
+    private static func write(_ bytes: [UInt8], to handle: FileHandle) { try? handle.write(contentsOf: Data(bytes)) }
 
     /// A refusal: code, cause and next step, and the facts beside them.
     static func report(_ problem: Problem, asJSON: Bool) {
         if asJSON {
-            FileHandle.standardError.write(Data(json(problem) + [UInt8(ascii: "\n")]))
+            error(json: json(problem))
             return
         }
         var lines = ["coster: \(problem.code)", "  cause:     \(problem.title)", "  next step: \(problem.detail)"]

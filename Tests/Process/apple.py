@@ -81,8 +81,25 @@ class Authority:
             "paymentMethod": {"displayName": "Visa 1234", "network": "Visa", "type": "debit"}, "transactionIdentifier": transaction.hex().upper()}
 
     def _sign(self, content, indefinite):
-        return openssl("cms", "-sign", "-binary", "-nosmimecap", "-md", "sha256", "-signer", self._path("leaf.pem"), "-inkey", self._path("leaf.key"),
-                       "-certfile", self._path("intermediate.pem"), "-outform", "DER", *(["-stream"] if indefinite else []), stdin=content)
+        der = openssl("cms", "-sign", "-binary", "-nosmimecap", "-md", "sha256", "-signer", self._path("leaf.pem"), "-inkey", self._path("leaf.key"),
+                      "-certfile", self._path("intermediate.pem"), "-outform", "DER", stdin=content)
+        return with_indefinite_lengths(der) if indefinite else der
+
+
+def with_indefinite_lengths(der):
+    """The outer layers of a CMS as Apple writes them: ContentInfo, its [0] and SignedData with indefinite lengths, zeros at the end."""
+    def content(element):
+        """What is inside an element, and what follows it."""
+        length, start = element[1], 2
+        if length >= 0x80:
+            start += length - 0x80
+            length = int.from_bytes(element[2:start], "big")
+        return element[start:start + length], element[start + length:]
+
+    info, _ = content(der)
+    object_identifier = info[:2 + info[1]]
+    signed_data, _ = content(content(info[len(object_identifier):])[0])
+    return b"\x30\x80" + object_identifier + b"\xa0\x80\x30\x80" + signed_data + bytes(6)
 
 
 def text(content):
