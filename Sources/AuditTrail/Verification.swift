@@ -45,8 +45,7 @@ extension AuditTrail {
                 ) { row in row.integer(0) }
                 guard let found, found <= upper else { return true }
                 let segment = SubjectIndex.segment(of: found)
-                let whole = SubjectIndex.sequences(in: segment).clamped(to: 1..<AuditTrail.lastPossibleSequence + 1)
-                let stretch = whole.clamped(to: lower..<upper + 1)
+                let stretch = SubjectIndex.sequences(in: segment).clamped(to: lower..<upper + 1)
                 var segmentCheck = SegmentCheck(segment: segment)
                 let rows = try connection.query(
                     "SELECT \(StoredEntry.columns) FROM audit_entries WHERE sequence >= $1 AND sequence < $2 ORDER BY sequence",
@@ -56,7 +55,7 @@ extension AuditTrail {
                     chain.check(stored)
                     segmentCheck.add(stored)
                 }
-                if let problem = try segmentCheck.problem(checkingTimes: stretch == whole, in: connection) { chain.findings.append(problem) }
+                if let problem = try segmentCheck.problem(in: connection) { chain.findings.append(problem) }
                 next = stretch.upperBound
                 return false
             }
@@ -147,7 +146,7 @@ private struct SegmentCheck {
         times = times.map { min($0.lowerBound, stored.at)...max($0.upperBound, stored.at) } ?? stored.at...stored.at
     }
 
-    func problem(checkingTimes: Bool, in connection: any ReadConnection) throws(Problem) -> Problem? {
+    func problem(in connection: any ReadConnection) throws(Problem) -> Problem? {
         var isComplete = true
         for subject in subjects where isComplete {
             isComplete = try connection.exists("SELECT 1 FROM audit_subjects WHERE subject = $1 AND segment = $2", [.blob(subject), .integer(segment)])
@@ -158,7 +157,7 @@ private struct SegmentCheck {
         if let times {
             // Without a span a segment is always looked into, as long as it is the last.
             if let span {
-                isComplete = isComplete && (!checkingTimes || (span.first <= times.lowerBound && span.last >= times.upperBound))
+                isComplete = isComplete && span.first <= times.lowerBound && span.last >= times.upperBound
             } else {
                 let next = SubjectIndex.sequences(in: segment).upperBound
                 let isFollowed = try connection.exists("SELECT 1 FROM audit_entries WHERE sequence >= $1", [.integer(next)])

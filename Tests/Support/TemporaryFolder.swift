@@ -10,7 +10,10 @@ public final class TemporaryFolder: Sendable {
         path = folder.path
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit {
+        // A database that is being closed takes files away by itself, and a file that vanishes meanwhile ends the removal.
+        for _ in 0..<20 where FileManager.default.fileExists(atPath: path) { try? FileManager.default.removeItem(atPath: path) }
+    }
 
     public func file(_ name: String) -> String { path + "/" + name }
 }
