@@ -64,7 +64,6 @@ import Testing
     }
 
     private static let odd: [OddCertificate] = {
-        guard Vectors.shared != nil else { return Vectors.unavailable("odd certificates", cases: 12) }
         let list = (try? JSONDocument(Vectors.bytes("minted/pki/expected.json")).root.elements) ?? []
         return list.compactMap { entry in
             guard let file = entry.member("file")?.string, file.hasSuffix(".cer"), let merchant = entry.member("merchant_identifier")?.string,
@@ -84,7 +83,7 @@ import Testing
     }
 
     @Test func `the list of odd certificates is whole`() {
-        #expect(Vectors.shared == nil || Self.odd.count == 12)
+        #expect(Self.odd.count == 12)
     }
 
     private static let real: [(String, String)] = {
@@ -131,7 +130,7 @@ import Testing
         #expect(code { _ = try PaymentProcessingCertificate(certificate: certificate) } == expected)
     }
 
-    @Test(arguments: Vectors.shared == nil ? Vectors.unavailable("minted processing certificates", cases: 4) : ["ec-1", "ec-2", "ec-legacy-cn", "rsa-1"])
+    @Test(arguments: ["ec-1", "ec-2", "ec-legacy-cn", "rsa-1"])
     func `takes the minted ones, RSA too`(_ name: String) throws {
         let certificate = try TestFiles.certificate("minted/pki/merchants/\(Self.identifier)/\(name).cer")
         let read = try PaymentProcessingCertificate(certificate: certificate, for: MerchantIdentifier(Self.identifier))

@@ -15,12 +15,10 @@ struct FileRecognizerTests {
         var testDescription: String { path }
     }
 
-    /// What each file of the shared vectors is, said by its name and place.
+    /// What each file of the vectors is, said by its name and place.
     static let shared: [Shared] = {
-        guard let folder = Vectors.shared, let walker = FileManager.default.enumerator(atPath: folder.path) else {
-            return Vectors.unavailable("files to recognise", cases: 250)
-        }
-        return walker.compactMap { $0 as? String }.sorted().compactMap { path in kind(path).map { Shared(path: path, kind: $0) } }
+        let others = Vectors.shared == nil ? Vectors.unavailable("files to recognise", cases: 100) : files("", "").filter { !$0.hasPrefix("minted") }
+        return (files("minted", "") + others).compactMap { path in kind(path).map { Shared(path: path, kind: $0) } }
     }()
 
     private static func kind(_ path: String) -> String? {

@@ -104,9 +104,8 @@ struct PKCS12Tests {
     }
 
     static let minted: [Minted] = {
-        guard Vectors.shared != nil, let document = try? JSONDocument(Vectors.bytes("minted/pki/expected.json")) else {
-            return Vectors.unavailable("minted PKCS#12 files", cases: 11)
-        }
+        // A list that can't be read gives no case, and a test without cases fails.
+        guard let document = try? JSONDocument(Vectors.bytes("minted/pki/expected.json")) else { return [] }
         return document.root.elements.compactMap { entry in
             guard let file = entry.member("file")?.string, file.hasSuffix(".p12"), let password = entry.member("password")?.string else { return nil }
             return Minted(file: file, password: password, expect: entry.member("expect")?.string ?? "", warning: entry.member("warning")?.string)
@@ -124,8 +123,8 @@ struct PKCS12Tests {
         if code == "success" { #expect(contents.identities.count == 1 && contents.identities.first?.certificates.isEmpty == false) }
     }
 
-    @Test func `two passwords open a file whose inside is locked with another`() throws {
-        guard Vectors.shared != nil else { return }
+    @Test(.enabled(if: Vectors.shared != nil, "NOT TESTED: 1 case, no shared vectors"))
+    func `two passwords open a file whose inside is locked with another`() throws {
         let bytes = try Vectors.bytes("pkcs12-keyfile-corpus/rsa-two-passwords.p12")
         let contents = try PKCS12.open(bytes, password: secret("Red Hat Enterprise Linux 7.4"), keyPassword: secret("Brno is in Czechia"))
         #expect(contents.keys.count == 1 && contents.certificates.count == 1)

@@ -47,9 +47,9 @@ func privateKey(_ path: String) throws -> SecretBytes {
 
 func json(_ path: String) throws -> Any { try JSONSerialization.jsonObject(with: Data(Vectors.bytes(path))) }
 
-/// All files below `folder` of the shared vectors whose name ends so.
+/// All files below `folder` of the vectors (ours below `minted`, those made by others elsewhere) whose name ends so.
 func files(_ folder: String, _ suffix: String) -> [String] {
-    guard let shared = Vectors.shared, let names = FileManager.default.enumerator(atPath: shared.appending(path: folder).path) else { return [] }
+    guard let place = Vectors.url(folder), let names = FileManager.default.enumerator(atPath: place.path) else { return [] }
     return names.compactMap { $0 as? String }.filter { $0.hasSuffix(suffix) }.map { folder.isEmpty ? $0 : folder + "/" + $0 }.sorted()
 }
 
