@@ -4,6 +4,7 @@ Standard library and the openssl command only. Everything talks to loopback, and
 """
 
 import argparse
+import base64
 import http.client
 import json
 import os
@@ -143,7 +144,6 @@ class Client:
         if password is None:
             return self.request("POST", f"/v1/merchant-identifiers/{registration}/certificates/upload", content if isinstance(content, bytes) else content.encode(),
                                 {"Content-Type": "application/octet-stream"})
-        import base64
         return self.post(f"/v1/merchant-identifiers/{registration}/certificates/upload", {"content": base64.b64encode(content).decode(), "password": password})
 
     def make_certificate(self, registration, identifier, algorithm="ec_p256"):

@@ -8,11 +8,12 @@ Two controls: the scalars of cached keys must be found *in* the secure heap, and
 """
 
 import base64
+import hashlib
 import os
 import re
 import secrets
 import signal
-import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -26,18 +27,28 @@ SETTLE_SECONDS = 5
 
 
 class Needles:
-    """Secrets by what they are; kept masked."""
+    """Secrets by what they are; kept masked.
+
+    Found by their words: a needle of 15 bytes or more holds a whole aligned word of 8 wherever it lies, so that one set of a memory's words is enough to
+    look for thousands of needles at once.
+    """
 
     def __init__(self):
         self.masked = {}
+        self.words = {}
 
     def add(self, kind, name, secret):
         if isinstance(secret, str):
             secret = secret.encode()
         for form, content in ((kind, secret), (f"{kind}, reversed", secret[::-1])):
-            # A long one is found by its middle too: both ends may be lost when memory is used anew.
-            part = content if len(content) <= 48 else content[len(content) // 2 - 16:len(content) // 2 + 16]
-            self.masked[part.translate(MASK)] = f"{form} ({name})"
+            # A long one is found by its middle: both ends may be lost when memory is used anew.
+            self._add(f"{form} ({name})", (content if len(content) <= 48 else content[len(content) // 2 - 16:len(content) // 2 + 16]).translate(MASK))
+
+    def _add(self, what, needle):
+        coster.check(len(needle) >= 15, f"{what} is too short to be looked for")
+        self.masked[needle] = what
+        for offset in range(8):
+            self.words.setdefault(int.from_bytes(needle[offset:offset + 8], sys.byteorder), []).append((needle, offset))
 
     def add_key(self, kind, name, content):
         """A number or an encoding that programs also write as text."""
@@ -47,15 +58,14 @@ class Needles:
         for skipped in range(3):
             self.add(f"{kind} as base64", name, base64.b64encode(content[skipped:len(content) - (len(content) - skipped) % 3])[2:-2])
 
-    def pattern(self):
-        return re.compile(b"|".join(re.escape(needle) for needle in self.masked))
-
     def __len__(self):
         return len(self.masked)
 
-    def only(self, *kinds):
+    def only(self, kind):
         chosen = Needles()
-        chosen.masked = {needle: name for needle, name in self.masked.items() if any(name.startswith(kind) for kind in kinds)}
+        for needle, what in self.masked.items():
+            if what.startswith(kind):
+                chosen._add(what, needle)
         return chosen
 
 
@@ -68,8 +78,18 @@ class Finding:
 
 
 def search(content, needles, where):
-    masked = content.translate(MASK)
-    return [Finding(needles.masked[match.group()], f"{where}+{match.start():#x}") for match in needles.pattern().finditer(masked)]
+    masked = (content + bytes(-len(content) % 8)).translate(MASK)
+    found = set()
+    for word in set(memoryview(masked).cast("Q")).intersection(needles.words):
+        pattern = word.to_bytes(8, sys.byteorder)
+        place = masked.find(pattern)
+        while place >= 0:
+            if place % 8 == 0:
+                for needle, offset in needles.words[word]:
+                    if place >= offset and masked.startswith(needle, place - offset):
+                        found.add((place - offset, needle))
+            place = masked.find(pattern, place + 1)
+    return [Finding(needles.masked[needle], f"{where}+{place:#x}") for place, needle in sorted(found)]
 
 
 class Mapping:
@@ -118,7 +138,7 @@ def scan(pid, needles):
                 findings = search(overlap + part, needles, f"{mapping.name} {mapping.permissions}")
                 (inside if mapping.is_secure_heap else outside).extend(findings)
                 size += len(part)
-                place, rest, overlap = place + len(part), rest - len(part), part[-256:]
+                place, rest, overlap = place + len(part), rest - len(part), part[-4096:]
     return outside, inside, size
 
 
@@ -142,7 +162,6 @@ class Import:
             coster.openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key)
         else:
             coster.openssl("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", key)
-        import hashlib
         value = hashlib.sha256(self.identifier.encode()).hexdigest().upper()
         certificate = coster.openssl(
             "req", "-x509", "-key", key, "-days", "30", "-subj", f"/UID={self.identifier}/CN=Apple Pay Payment Processing:{self.identifier}/OU=TEAM000000/O=Example/C=US",
@@ -152,10 +171,12 @@ class Import:
         profile = ["-legacy"] if index % 3 == 0 else []
         self.p12 = coster.openssl("pkcs12", "-export", "-inkey", key, "-passout", f"pass:{self.password}", *profile, stdin=certificate)
         pkcs8 = coster.openssl("pkcs8", "-topk8", "-nocrypt", "-in", key, "-outform", "DER")
-        needles.add_key("PKCS#8", self.identifier, pkcs8)
         needles.add("password", self.identifier, self.password)
         needles.add("password as BMPString", self.identifier, self.password.encode("utf-16-be"))
         numbers = numbers_of(key)
+        # PKCS#8 by where a tag meets a secret number: the number alone is another needle.
+        seam = pkcs8.index(numbers["priv" if algorithm == "ec" else "prime1"])
+        needles.add_key("PKCS#8", self.identifier, pkcs8[seam - 12:seam + 20])
         if algorithm == "ec":
             needles.add_key("EC scalar", self.identifier, numbers["priv"].rjust(32, b"\0"))
         else:
