@@ -22,6 +22,8 @@ public struct Registrations: Sendable {
                     UNIQUE (environment, identifier, merchant)
                 ) STRICT
                 """,
+                // For "differs only in case": a misspelt identifier must not cost a look at every registration.
+                "CREATE INDEX registrations_by_folded_identifier ON registrations (lower(identifier))",
                 """
                 CREATE TABLE unknown_public_key_hashes (
                     registration TEXT NOT NULL REFERENCES registrations (id), public_key_hash BLOB NOT NULL, count INTEGER NOT NULL,
@@ -93,12 +95,10 @@ public struct Registrations: Sendable {
             throw .keyStore(.ambiguous, context: [("registrations", .list(visible.map { .text($0.id.text) }))])
         }
         if let only = visible.first { return only }
-        let condition = scope.condition(alias: "r", first: 2)
-        let other = try connection.first(
-            "SELECT r.identifier FROM registrations r WHERE lower(r.identifier) = $1 AND \(condition.sql) LIMIT 1",
-            [.text(reference.lowercased())] + condition.parameters
-        ) { row in row.text(0) }
-        if let other { throw .keyStore(.caseDiffers, context: [("given", .text(reference)), ("registered", .text(other))]) }
+        let other = try connection.query(
+            "SELECT \(Registrations.columns) FROM registrations r WHERE lower(r.identifier) = $1", [.text(reference.lowercased())]
+        ) { row throws(Problem) in try read(row) }.first { $0.environment == scope.environment && scope.contains($0.merchant) }
+        if let other { throw .keyStore(.caseDiffers, context: [("given", .text(reference)), ("registered", .text(other.identifier.text))]) }
         throw .keyStore(.registrationUnknown)
     }
 
@@ -172,11 +172,11 @@ public struct Registrations: Sendable {
     /// - Throws: `custody.row_altered`.
     func read(_ row: any Row, from first: Int = 0) throws(Problem) -> Registration {
         guard let id = RegistrationID(row.text(first)), let merchant = MerchantID(row.text(first + 1)),
-            let environment = Environment(rawValue: row.text(first + 2)), let policy = ReplayPolicy(rawValue: row.text(first + 5))
+            let environment = Environment(rawValue: row.text(first + 2)), let identifier = try? MerchantIdentifier(row.text(first + 3)),
+            let policy = ReplayPolicy(rawValue: row.text(first + 5))
         else { throw .keyStore(.rowAltered, context: [("table", "registrations")]) }
         let registration = Registration(
-            id: id, merchant: merchant, environment: environment, identifier: try MerchantIdentifier(row.text(first + 3)),
-            displayName: row.text(first + 4), replayPolicy: policy,
+            id: id, merchant: merchant, environment: environment, identifier: identifier, displayName: row.text(first + 4), replayPolicy: policy,
             maximumTokenAgeSeconds: row.isNull(first + 6) ? nil : Int(row.integer(first + 6)),
             provenUntil: row.isNull(first + 7) ? nil : Timestamp(milliseconds: row.integer(first + 7)),
             createdAt: Timestamp(milliseconds: row.integer(first + 8)), updatedAt: Timestamp(milliseconds: row.integer(first + 9)))
