@@ -30,6 +30,8 @@ public struct CertificateRecord: Sendable {
     public internal(set) var certificateDigest: Digest256?
     /// DER; nil for a key made elsewhere, and on the decryption path.
     public let certificateSigningRequest: [UInt8]?
+    /// SHA-256 of the request: whoever could exchange the stored request would have Apple encrypt to a key of their own.
+    var requestDigest: Digest256?
     /// Whether the certificate's issuer is a pinned Apple CA by signature.
     public var issuerPinned: Bool
     /// Codes of the warnings given when the certificate was taken, apart from those that follow from the clock.
@@ -61,6 +63,7 @@ public struct CertificateRecord: Sendable {
         self.certificate = certificate
         self.certificateDigest = certificate.map { SHA256.digest($0) }
         self.certificateSigningRequest = certificateSigningRequest
+        self.requestDigest = certificateSigningRequest.map { SHA256.digest($0) }
         self.issuerPinned = issuerPinned
         self.warnings = warnings
         self.replaces = replaces

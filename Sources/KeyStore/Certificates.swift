@@ -24,11 +24,12 @@ struct Certificates: Sendable {
                     public_key_hash BLOB NOT NULL, status TEXT NOT NULL, source TEXT NOT NULL, key_algorithm TEXT NOT NULL, display_name TEXT NOT NULL,
                     certificate_digest BLOB, issuer_pinned INTEGER NOT NULL, warnings TEXT NOT NULL, replaces TEXT, replaced_by TEXT,
                     cancelled_at INTEGER, compromised_at INTEGER, compromised_reason TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
-                    mac BLOB NOT NULL, expires_at INTEGER, certificate BLOB, request BLOB,
+                    request_digest BLOB, mac BLOB NOT NULL, expires_at INTEGER, certificate BLOB, request BLOB,
                     UNIQUE (public_key_hash, registration)
                 ) STRICT
                 """,
                 "CREATE INDEX certificates_by_registration ON certificates (registration, status)",
+                "CREATE INDEX certificates_cancelled ON certificates (cancelled_at) WHERE status = 'cancelled'",
                 """
                 CREATE TABLE sealed_keys (
                     certificate TEXT PRIMARY KEY REFERENCES certificates (id), key_encrypting_key TEXT NOT NULL, wrapped BLOB NOT NULL, sealed BLOB NOT NULL
@@ -55,11 +56,11 @@ struct Certificates: Sendable {
 
     static let columns =
         "c.id, c.public_key_hash, c.status, c.source, c.key_algorithm, c.display_name, c.certificate_digest, c.issuer_pinned, c.warnings, c.replaces, "
-        + "c.replaced_by, c.cancelled_at, c.compromised_at, c.compromised_reason, c.created_at, c.updated_at, c.mac"
-    private static let columnCount = 17
-    /// Everything: the row, its registration, the two documents, and the usage.
+        + "c.replaced_by, c.cancelled_at, c.compromised_at, c.compromised_reason, c.created_at, c.updated_at, c.request_digest, c.mac"
+    private static let columnCount = 18
+    /// Everything: the row, its registration, the two documents, when the certificate ends, and the usage.
     private static let fullSelect =
-        "SELECT \(columns), \(Registrations.columns), c.certificate, c.request, u.first_used_at, u.last_used_at, u.count "
+        "SELECT \(columns), \(Registrations.columns), c.certificate, c.request, c.expires_at, u.first_used_at, u.last_used_at, u.count "
         + "FROM certificates c JOIN registrations r ON r.id = c.registration LEFT JOIN certificate_usage u ON u.certificate = c.id"
     private static let leanSelect =
         "SELECT \(columns), \(Registrations.columns) FROM certificates c JOIN registrations r ON r.id = c.registration"
@@ -126,15 +127,16 @@ struct Certificates: Sendable {
         try connection.execute(
             """
             INSERT INTO certificates (id, registration, public_key_hash, status, source, key_algorithm, display_name, certificate_digest, issuer_pinned,
-                warnings, replaces, replaced_by, cancelled_at, compromised_at, compromised_reason, created_at, updated_at, mac, expires_at, certificate,
-                request) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL, NULL, NULL, NULL, $12, $13, $14, $15, $16, $17)
+                warnings, replaces, replaced_by, cancelled_at, compromised_at, compromised_reason, created_at, updated_at, request_digest, mac, expires_at,
+                certificate, request) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL, NULL, NULL, NULL, $12, $13, $14, $15, $16, $17, $18)
             """,
             [
                 .text(record.id.text), .text(record.registration.text), .blob(record.publicKeyHash.bytes), .text(record.status.rawValue),
                 .text(record.source.rawValue), .text(record.keyAlgorithm.rawValue), .text(record.displayName),
                 record.certificateDigest.map { .blob($0.bytes) } ?? .null, .integer(record.issuerPinned ? 1 : 0),
                 .text(record.warnings.joined(separator: " ")), record.replaces.map { .text($0.text) } ?? .null,
-                .integer(record.createdAt.milliseconds), .integer(record.updatedAt.milliseconds), .blob(mac(record).bytes), try expiry(record),
+                .integer(record.createdAt.milliseconds), .integer(record.updatedAt.milliseconds), Parameter(record.requestDigest?.bytes),
+                .blob(mac(record).bytes), try expiry(record),
                 record.certificate.map { .blob($0) } ?? .null, record.certificateSigningRequest.map { .blob($0) } ?? .null,
             ])
         try connection.execute(
@@ -191,10 +193,14 @@ struct Certificates: Sendable {
         let next = Certificates.columnCount + Registrations.columnCount
         var record = try read(
             row, of: registration, certificate: row.isNull(next) ? nil : row.blob(next), request: row.isNull(next + 1) ? nil : row.blob(next + 1))
-        if !row.isNull(next + 2) {
+        // Lists are narrowed by the column, which follows from the certificate.
+        guard try expiry(record) == Parameter(row.optionalInteger(next + 2)) else {
+            throw .keyStore(.rowAltered, context: [("certificate", .text(record.id.text))])
+        }
+        if !row.isNull(next + 3) {
             record.usage = CertificateUsage(
-                firstUsedAt: Timestamp(milliseconds: row.integer(next + 2)), lastUsedAt: Timestamp(milliseconds: row.integer(next + 3)),
-                count: Int(row.integer(next + 4)))
+                firstUsedAt: Timestamp(milliseconds: row.integer(next + 3)), lastUsedAt: Timestamp(milliseconds: row.integer(next + 4)),
+                count: Int(row.integer(next + 5)))
         }
         return record
     }
@@ -208,16 +214,20 @@ struct Certificates: Sendable {
             certificate: certificate, certificateSigningRequest: request, issuerPinned: row.integer(7) == 1,
             warnings: row.text(8).split(separator: " ").map(String.init), replaces: row.isNull(9) ? nil : CertificateID(row.text(9)),
             createdAt: Timestamp(milliseconds: row.integer(14)))
-        let digest = row.isNull(6) ? nil : Digest256(row.blob(6))
-        // The certificate's bytes are under the MAC by their digest, so that the decryption path need not read them.
-        guard certificate == nil || record.certificateDigest == digest else { throw .keyStore(.rowAltered, context: [("certificate", .text(id.text))]) }
+        let digest = row.optionalBlob(6).flatMap { Digest256($0) }
+        let requestDigest = row.optionalBlob(16).flatMap { Digest256($0) }
+        // The two documents are under the MAC by their digests, so that the decryption path need not read them.
+        guard certificate == nil || record.certificateDigest == digest, request == nil || record.requestDigest == requestDigest else {
+            throw .keyStore(.rowAltered, context: [("certificate", .text(id.text))])
+        }
         record.certificateDigest = digest
+        record.requestDigest = requestDigest
         record.replacedBy = row.isNull(10) ? nil : CertificateID(row.text(10))
         record.cancelledAt = row.isNull(11) ? nil : Timestamp(milliseconds: row.integer(11))
         record.compromisedAt = row.isNull(12) ? nil : Timestamp(milliseconds: row.integer(12))
         record.compromisedReason = row.isNull(13) ? nil : row.text(13)
         record.updatedAt = Timestamp(milliseconds: row.integer(15))
-        guard rights.verify(row.blob(16), content(record)) else { throw .keyStore(.rowAltered, context: [("certificate", .text(id.text))]) }
+        guard rights.verify(row.blob(17), content(record)) else { throw .keyStore(.rowAltered, context: [("certificate", .text(id.text))]) }
         return record
     }
 
@@ -238,6 +248,7 @@ struct Certificates: Sendable {
         list.append(record.keyAlgorithm.rawValue)
         list.append(record.displayName)
         list.append(record.certificateDigest)
+        list.append(record.requestDigest)
         list.append(record.issuerPinned ? Int64(1) : Int64(0))
         list.append(record.warnings.joined(separator: " "))
         list.append(record.replaces?.text)
