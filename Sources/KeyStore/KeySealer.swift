@@ -46,13 +46,15 @@ struct KeySealer: Sendable {
             guard key.spkiHash == record.publicKeyHash else { throw Problem.keyStore(.keyDoesNotOpen) }
             return key
         } catch {
+            // Want of memory says nothing about the key.
+            if error.retryable { throw error }
             throw Problem(
                 KeyStoreProblem.keyDoesNotOpen,
                 context: [("certificate", .text(record.id.text)), ("public_key_hash", .text(record.publicKeyHash.base64))], underlying: error.description)
         }
     }
 
-    private func wrapContext(_ record: CertificateRecord, kekID: String) -> [UInt8] {
+    func wrapContext(_ record: CertificateRecord, kekID: String) -> [UInt8] {
         var list = LengthPrefixedList("coster data-encrypting key")
         list.append(KeySealer.schemaVersion)
         list.append("private_key")
@@ -62,7 +64,7 @@ struct KeySealer: Sendable {
         return list.bytes
     }
 
-    private func sealContext(_ record: CertificateRecord) -> [UInt8] {
+    func sealContext(_ record: CertificateRecord) -> [UInt8] {
         var list = LengthPrefixedList("coster private key")
         list.append(KeySealer.schemaVersion)
         list.append("private_key")

@@ -54,48 +54,64 @@ public final class KeyStore: Sendable {
     /// - Throws: `custody.key_does_not_open`.
     public func open(_ record: CertificateRecord, in database: any Database) throws(Problem) -> PrivateKey {
         if let key = cache.key(record.id) { return key }
+        let moment = cache.moment
         let sealed = try database.read { connection throws(Problem) in try certificates.sealedKey(of: record.id, connection) }
         guard let sealed else { throw .keyStore(.keyDoesNotOpen, context: [("certificate", .text(record.id.text))]) }
-        let key = try sealer.open(sealed, for: record)
-        cache.insert(key, for: record.id)
+        let key: PrivateKey
+        do throws(Problem) {
+            key = try sealer.open(sealed, for: record)
+        } catch {
+            // The protected memory is full of keys kept for speed: a payment comes before those.
+            guard error.retryable, cache.count > 0 else { throw error }
+            cache.removeAll()
+            key = try sealer.open(sealed, for: record)
+        }
+        cache.insert(key, for: record.id, readAt: moment)
         return key
     }
 
-    /// Opens every key that has not been destroyed, without leaving one in the cache, and checks every row's MAC on the way.
+    /// Opens every key that has not been destroyed, without leaving one in the cache, and checks every row's MAC on the way. A hundred rows a snapshot, so
+    /// that commits and checkpoints go on meanwhile.
     /// - Returns: how many opened, and what is wrong with the others, at most 100.
-    public func verifyAll(_ connection: any ReadConnection) throws(Problem) -> (opened: Int, problems: [Problem]) {
+    public func verifyAll(in database: any Database) throws(Problem) -> (opened: Int, problems: [Problem]) {
         var opened = 0
         var problems: [Problem] = []
         var last: Int64 = 0
         while problems.count < 100 {
-            let rows = try connection.query("SELECT number, id, status FROM certificates WHERE number > $1 ORDER BY number LIMIT 100", [.integer(last)]) {
-                row in
-                (number: row.integer(0), id: row.text(1), isDestroyed: row.text(2) == CertificateStatus.destroyed.rawValue)
-            }
-            guard let end = rows.last else { break }
-            last = end.number
-            for row in rows {
-                do throws(Problem) {
-                    guard let id = CertificateID(row.id), let record = try certificates.find(id, in: nil, connection) else {
-                        throw .keyStore(.rowAltered, context: [("certificate", .text(row.id))])
-                    }
-                    let sealed = try certificates.sealedKey(of: id, connection)
-                    if row.isDestroyed {
-                        guard sealed == nil else { throw .keyStore(.rowAltered, context: [("certificate", .text(row.id))]) }
-                        continue
-                    }
-                    guard let sealed else { throw .keyStore(.keyDoesNotOpen, context: [("certificate", .text(row.id))]) }
-                    _ = try sealer.open(sealed, for: record)
-                    opened += 1
-                } catch {
-                    problems.append(error)
+            let end = try database.read { connection throws(Problem) -> Int64? in
+                let rows = try connection.query("SELECT number, id FROM certificates WHERE number > $1 ORDER BY number LIMIT 100", [.integer(last)]) { row in
+                    (number: row.integer(0), id: row.text(1))
                 }
+                for row in rows {
+                    do throws(Problem) { if try verify(row.id, connection) { opened += 1 } } catch { problems.append(error) }
+                }
+                return rows.last?.number
             }
+            guard let end else { break }
+            last = end
         }
-        return (opened, problems)
+        return (opened, Array(problems.prefix(100)))
+    }
+
+    /// - Returns: whether there is a key, and it opens; false for one that was destroyed.
+    private func verify(_ text: String, _ connection: any ReadConnection) throws(Problem) -> Bool {
+        guard let id = CertificateID(text), let record = try certificates.find(id, in: nil, connection) else {
+            throw .keyStore(.rowAltered, context: [("certificate", .text(text))])
+        }
+        let sealed = try certificates.sealedKey(of: id, connection)
+        if record.status == .destroyed {
+            guard sealed == nil else { throw .keyStore(.rowAltered, context: [("certificate", .text(text))]) }
+            return false
+        }
+        guard let sealed else { throw .keyStore(.keyDoesNotOpen, context: [("certificate", .text(text))]) }
+        _ = try sealer.open(sealed, for: record)
+        return true
     }
 
     public func forgetOpenedKeys() { cache.removeAll() }
+
+    /// To be called once the destruction of a key is committed: until then a reader of an older snapshot could put it back.
+    public func forgetOpenedKey(_ id: CertificateID) { cache.remove(id) }
     public var openedKeys: Int { cache.count }
 
     // MARK: Writing
@@ -147,10 +163,7 @@ public final class KeyStore: Sendable {
             record.status = status
             record.updatedAt = now
             if verb == .cancel { record.cancelledAt = now }
-            if status == .destroyed {
-                try certificates.removeKey(of: record, by: actor, at: now, in: connection)
-                cache.remove(record.id)
-            }
+            if status == .destroyed { try certificates.removeKey(of: record, by: actor, at: now, in: connection) }
             try certificates.update(record, in: connection)
             return (record, true)
         }
@@ -187,15 +200,19 @@ public final class KeyStore: Sendable {
     }
 
     /// Notes that a token was opened with this key. The first use of a staged certificate makes it active.
-    public func noteUse(of record: CertificateRecord, at now: Timestamp, in connection: any WriteConnection) throws(Problem) {
-        if record.status == .staged { _ = try apply(.activate, to: record.id, by: "first use", at: now, in: connection) }
-        usage.note(record.id, at: now, in: connection)
+    ///
+    /// The record was read before this transaction, and another use, or a person, may have taken it further since: then the use is counted and moves nothing.
+    /// - Returns: whether this was the first use, which activated it.
+    @discardableResult public func noteUse(of record: CertificateRecord, at now: Timestamp, in connection: any WriteConnection) throws(Problem) -> Bool {
+        try usage.note(record.id, at: now, in: connection)
+        guard record.status == .staged, try reload(record.id, connection).status == .staged else { return false }
+        return try apply(.activate, to: record.id, by: "first use", at: now, in: connection).changed
     }
 
     /// Cancelled requests whose certificate can no longer be expected.
     public func cancelledBefore(_ time: Timestamp, limit: Int, _ connection: any ReadConnection) throws(Problem) -> [CertificateID] {
         try connection.query(
-            "SELECT id FROM certificates WHERE status = 'cancelled' AND cancelled_at < $1 LIMIT \(limit)", [.integer(time.milliseconds)]
+            "SELECT id FROM certificates WHERE status = 'cancelled' AND cancelled_at < $1 ORDER BY cancelled_at LIMIT \(limit)", [.integer(time.milliseconds)]
         ) { row in CertificateID(row.text(0)) }.compactMap { $0 }
     }
 

@@ -5,7 +5,7 @@ public import Problems
 extension Operations {
     /// Opens every sealed key and compares its public key; nothing stays in the cache. What is wrong is listed, at most 100.
     public func verifyKeys() throws(Problem) -> (opened: Int, problems: [Problem]) {
-        try database.read { connection throws(Problem) in try keyStore.verifyAll(connection) }
+        try keyStore.verifyAll(in: database)
     }
 
     /// Empties the cache of opened keys.
