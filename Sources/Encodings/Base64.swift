@@ -5,12 +5,16 @@
 /// Not constant-time: secrets are compared after decoding, never by their text.
 public enum Base64 {
     /// Standard alphabet, padded, one line.
-    public static func encode(_ bytes: some Collection<UInt8>) -> String {
+    @specialized(where Bytes == [UInt8])
+    @specialized(where Bytes == ArraySlice<UInt8>)
+    public static func encode<Bytes: Collection<UInt8>>(_ bytes: Bytes) -> String {
         String(decoding: encodeToBytes(bytes, alphabet: standard, padded: true), as: UTF8.self)
     }
 
     /// URL alphabet, no padding.
-    public static func encodeURL(_ bytes: some Collection<UInt8>) -> String {
+    @specialized(where Bytes == [UInt8])
+    @specialized(where Bytes == ArraySlice<UInt8>)
+    public static func encodeURL<Bytes: Collection<UInt8>>(_ bytes: Bytes) -> String {
         String(decoding: encodeToBytes(bytes, alphabet: url, padded: false), as: UTF8.self)
     }
 
@@ -18,15 +22,38 @@ public enum Base64 {
 
     /// The bytes that `text` (ASCII) stands for, or nil.
     public static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count / 4 * 3 + 3)
+        let table = values
+        let characters = text.span
+        var isLegal = true
+        let bytes = [UInt8](capacity: characters.count / 4 * 3 + 3) { (bytes: inout OutputSpan<UInt8>) in
+            let values = table.span
+            var index = 0
+            // Whole groups of an unbroken text, four characters at a time: nearly all there is of nearly every text.
+            while index + 4 <= characters.count {
+                let (a, b) = (values[Int(characters[index])], values[Int(characters[index + 1])])
+                let (c, d) = (values[Int(characters[index + 2])], values[Int(characters[index + 3])])
+                guard (a | b | c | d) < 64 else { break }
+                bytes.append(a << 2 | b >> 4)
+                bytes.append(b << 4 | c >> 2)
+                bytes.append(c << 6 | d)
+                index += 4
+            }
+            isLegal = decode(characters, from: index, with: values, into: &bytes)
+        }
+        return isLegal ? bytes : nil
+    }
+
+    /// The rest, character by character: blanks, padding, and where it is broken. False when it is no base64.
+    private static func decode(
+        _ characters: Span<UInt8>, from start: Int, with values: Span<UInt8>, into bytes: inout OutputSpan<UInt8>
+    ) -> Bool {
         var group: UInt32 = 0
         var held = 0
         var padding = 0
-        for character in text {
-            let value = values[Int(character)]
+        for index in start..<characters.count {
+            let value = values[Int(characters[index])]
             if value < 64 {
-                guard padding == 0 else { return nil }
+                guard padding == 0 else { return false }
                 group = group << 6 | UInt32(value)
                 held += 1
                 if held == 4 {
@@ -39,27 +66,28 @@ public enum Base64 {
             } else if value == pad {
                 padding += 1
             } else if value != blank {
-                return nil
+                return false
             }
         }
         switch held {
-        case 0: return padding == 0 ? bytes : nil
+        case 0: return padding == 0
         case 2:
             // The unused low bits are not looked at: encoders that leave rubbish there exist, and nothing here compares base64 text.
-            guard padding <= 2 else { return nil }
+            guard padding <= 2 else { return false }
             bytes.append(UInt8(truncatingIfNeeded: group >> 4))
-            return bytes
+            return true
         case 3:
-            guard padding <= 1 else { return nil }
+            guard padding <= 1 else { return false }
             bytes.append(UInt8(truncatingIfNeeded: group >> 10))
             bytes.append(UInt8(truncatingIfNeeded: group >> 2))
-            return bytes
-        default: return nil
+            return true
+        default: return false
         }
     }
 
     private static let standard = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let url = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    // Both beyond the six bits of a value, so that one comparison tells four values from anything else.
     private static let blank: UInt8 = 64
     private static let pad: UInt8 = 65
     private static let values: [UInt8] = {

@@ -3,10 +3,16 @@ public struct Digest256: Hashable, Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64)  // big-endian
 
     /// Nil unless `bytes` are exactly 32.
-    public init?(_ bytes: some Collection<UInt8>) {
+    @specialized(where Bytes == [UInt8])
+    @specialized(where Bytes == ArraySlice<UInt8>)
+    public init?<Bytes: Collection<UInt8>>(_ bytes: Bytes) {
         guard bytes.count == 32 else { return nil }
         var words: [4 of UInt64] = .init(repeating: 0)
-        for (index, byte) in bytes.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
+        var index = 0
+        for byte in bytes {
+            words[index / 8] = words[index / 8] << 8 | UInt64(byte)
+            index += 1
+        }
         self.words = (words[0], words[1], words[2], words[3])
     }
 

@@ -1,12 +1,16 @@
 /// Bytes as hexadecimal text.
 public enum Hex {
     /// Lower-case digits, two a byte.
-    public static func encode(_ bytes: some Collection<UInt8>) -> String {
+    @specialized(where Bytes == [UInt8])
+    @specialized(where Bytes == ArraySlice<UInt8>)
+    public static func encode<Bytes: Collection<UInt8>>(_ bytes: Bytes) -> String {
         String(decoding: encodeToBytes(bytes), as: UTF8.self)
     }
 
     /// As ``encode(_:)``, as ASCII bytes.
-    public static func encodeToBytes(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    @specialized(where Bytes == [UInt8])
+    @specialized(where Bytes == ArraySlice<UInt8>)
+    public static func encodeToBytes<Bytes: Collection<UInt8>>(_ bytes: Bytes) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)
         for byte in bytes {
@@ -22,15 +26,18 @@ public enum Hex {
     /// The bytes of an even number of ASCII digits of either case and nothing else; otherwise nil.
     public static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         guard text.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count / 2)
-        var index = text.startIndex
-        while index < text.endIndex {
-            guard let high = value(text[index]), let low = value(text[index + 1]) else { return nil }
-            bytes.append(high << 4 | low)
-            index += 2
+        let digits = text.span
+        var isLegal = true
+        let bytes = [UInt8](capacity: digits.count / 2) { (bytes: inout OutputSpan<UInt8>) in
+            for index in stride(from: 0, to: digits.count, by: 2) {
+                guard let high = value(digits[index]), let low = value(digits[index + 1]) else {
+                    isLegal = false
+                    return
+                }
+                bytes.append(high << 4 | low)
+            }
         }
-        return bytes
+        return isLegal ? bytes : nil
     }
 
     /// The value of one ASCII hex digit of either case.

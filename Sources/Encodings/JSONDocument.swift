@@ -163,9 +163,9 @@ public final class JSONDocument: Sendable {
             let start = position
             var escaped = false
             while true {
+                position = endOfPlainText(from: position)
                 guard position < bytes.count else { throw .malformed(offset: position) }
-                let byte = bytes[position]
-                switch byte {
+                switch bytes[position] {
                 case UInt8(ascii: "\""):
                     append(.string, from: start, to: position, escaped: escaped)
                     position += 1
@@ -174,10 +174,21 @@ public final class JSONDocument: Sendable {
                     escaped = true
                     try escape()
                 case 0..<0x20: throw .malformed(offset: position)
-                case 0x20..<0x80: position += 1
                 default: try multibyte()
                 }
             }
+        }
+
+        /// Where the next character stands that is not plain ASCII text. Nearly all of a token is such text, so this loop is what reading costs.
+        func endOfPlainText(from start: Int) -> Int {
+            let text = bytes.span
+            var index = start
+            while index < text.count {
+                let byte = text[index]
+                guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else { break }
+                index += 1
+            }
+            return index
         }
 
         mutating func escape() throws(JSONError) {
@@ -288,18 +299,20 @@ public struct JSONValue: Sendable {
     /// The value of the member called `name` (the first, when doubled); nil where there is none or this is no object.
     public func member(_ name: String) -> JSONValue? {
         guard node.kind == .object else { return nil }
-        let wanted = name.utf8
+        let wanted = name.utf8Span.span
+        let bytes = document.bytes
+        let source = bytes.span
         var index = index + 1
         let end = Int(node.next)
         while index < end {
             let nameNode = document.nodes[index]
+            let isWanted: Bool
             if nameNode.escaped {
-                if decodedString(document.bytes, nameNode).elementsEqual(wanted) { return JSONValue(document: document, index: index + 1) }
-            } else if Int(nameNode.end - nameNode.start) == wanted.count,
-                document.bytes[Int(nameNode.start)..<Int(nameNode.end)].elementsEqual(wanted)
-            {
-                return JSONValue(document: document, index: index + 1)
+                isWanted = decodedString(bytes, nameNode).elementsEqual(name.utf8)
+            } else {
+                isWanted = same(source.extracting(Int(nameNode.start)..<Int(nameNode.end)), wanted)
             }
+            if isWanted { return JSONValue(document: document, index: index + 1) }
             index = Int(document.nodes[index + 1].next)
         }
         return nil
@@ -401,4 +414,10 @@ private func decodedString(_ bytes: [UInt8], _ node: JSONDocument.Node) -> [UInt
     func codeUnit(at start: Int) -> UInt32 {
         source[start..<start + 4].reduce(0) { $0 << 4 | UInt32(Hex.value($1) ?? 0) }
     }
+}
+
+private func same(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    for index in 0..<left.count where left[index] != right[index] { return false }
+    return true
 }

@@ -52,7 +52,9 @@ public struct JSONWriter {
     }
 
     /// A member whose value is JSON text already, spliced in untouched.
-    public mutating func member(_ name: String, raw json: some Sequence<UInt8>) {
+    @specialized(where Bytes == [UInt8])
+    @specialized(where Bytes == ArraySlice<UInt8>)
+    public mutating func member<Bytes: Sequence<UInt8>>(_ name: String, raw json: Bytes) {
         self.name(name)
         raw(json)
     }
@@ -68,7 +70,10 @@ public struct JSONWriter {
     }
 
     /// A string whose text is valid UTF-8.
-    public mutating func string(utf8: some Sequence<UInt8>) {
+    @specialized(where Bytes == [UInt8])
+    @specialized(where Bytes == ArraySlice<UInt8>)
+    @specialized(where Bytes == String.UTF8View)
+    public mutating func string<Bytes: Sequence<UInt8>>(utf8: Bytes) {
         comma()
         bytes.append(UInt8(ascii: "\""))
         for byte in utf8 {
@@ -104,7 +109,9 @@ public struct JSONWriter {
     }
 
     /// JSON text, spliced in untouched.
-    public mutating func raw(_ json: some Sequence<UInt8>) {
+    @specialized(where Bytes == [UInt8])
+    @specialized(where Bytes == ArraySlice<UInt8>)
+    public mutating func raw<Bytes: Sequence<UInt8>>(_ json: Bytes) {
         comma()
         bytes.append(contentsOf: json)
     }

@@ -9,7 +9,9 @@
     public var count: Int { unsafe storage.count }
 
     /// Copies `bytes`. The caller's copy is the caller's to wipe: see ``init(consuming:)``.
-    public init(copying bytes: some Collection<UInt8>) {
+    @specialized(where Bytes == [UInt8])
+    @specialized(where Bytes == ArraySlice<UInt8>)
+    public init<Bytes: Collection<UInt8>>(copying bytes: Bytes) {
         unsafe storage = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
         unsafe storage.copyBytes(from: bytes)
     }
