@@ -228,12 +228,17 @@ private struct TokenSigner: Sendable {
     let isSandbox: Bool
     let algorithm: KeyAlgorithm
 
+    /// - Throws: `signature.algorithm_unsupported` when the certificate's key is no key of its kind: a point off the curve, an odd RSA exponent.
     init(_ certificate: Certificate, _ algorithm: KeyAlgorithm) throws(Problem) {
-        self.key =
-            switch algorithm {
-            case .ecP256: .p256(try P256.VerificationKey(spki: certificate.spki))
-            case .rsa2048: .rsa(try RSA.VerificationKey(spki: certificate.spki))
-            }
+        do throws(Problem) {
+            self.key =
+                switch algorithm {
+                case .ecP256: .p256(try P256.VerificationKey(spki: certificate.spki))
+                case .rsa2048: .rsa(try RSA.VerificationKey(spki: certificate.spki))
+                }
+        } catch {
+            throw error.retryable ? error : .signature(.algorithmUnsupported, cause: "The signer's certificate holds no usable key.")
+        }
         self.algorithm = algorithm
         self.commonName = certificate.subject.commonName ?? certificate.subject.description
         self.isSandbox = commonName.uppercased().contains("SANDBOX")

@@ -271,6 +271,33 @@ import Testing
         }
     }
 
+    @Test func `a signer whose key is no point of the curve is refused`() throws {
+        var spki = try P256.AgreementKey.generate().publicKey.spki
+        spki[90] ^= 1
+        let offCurve = spki
+        #expect(
+            try verdict { signature, authority in
+                let leaf = try CertificateBuilder(
+                    subject: authority.leaf.subject, issuer: authority.issuer.subject, spki: offCurve, notBefore: authority.leaf.notBefore,
+                    notAfter: authority.leaf.notAfter, extensions: authority.leaf.extensions
+                ).signed(by: authority.issuerKey)
+                signature.certificates = [leaf, authority.issuer]
+                signature.signers = [(leaf, authority.leafKey)]
+            } == "signature.algorithm_unsupported")
+    }
+
+    @Test func `no single byte of a signature can be changed into another kind of trouble`() throws {
+        let authority = try TestAuthority()
+        let verifier = try authority.verifier()
+        let good = try TestToken.signed(by: authority)
+        for place in good.signature.indices {
+            var token = good
+            token.signature[place] ^= 0x41
+            let code = code { _ = try verifier.verify(token.parsed(), at: Self.now, maximumAgeSeconds: 300, rule: .sandbox) }
+            #expect(code?.hasPrefix("signature.") != false, "byte \(place): \(code ?? "")")
+        }
+    }
+
     // MARK: - Order
 
     @Test func `of several faults the first in order is told`() throws {
@@ -343,6 +370,22 @@ import Testing
         try token.sign(signature)
         #expect(code(of: token) == "signature.intermediate_missing")
         #expect(code(of: good) == nil)
+    }
+
+    @Test func `beside a remembered signer, another one of the same issuer speaks for itself`() throws {
+        let authority = try TestAuthority()
+        var second = authority
+        second.leafKey = .p256(try P256.SigningKey.generate())
+        second.leaf = try TestAuthority.leaf(Shape(leafName: "second"), second.leafKey, authority.issuer, authority.issuerKey)
+        let verifier = try authority.verifier()
+        for signer in [authority, second, authority] {
+            var token = try TestToken(for: .p256(P256.AgreementKey.generate()))
+            var signature = TestSignature(signer)
+            signature.certificates = [authority.leaf, second.leaf, authority.issuer]
+            try token.sign(signature)
+            let verified = try verifier.verify(token.parsed(), at: Self.now, maximumAgeSeconds: 300, rule: .sandbox)
+            #expect(verified.signerCommonName == signer.leaf.subject.commonName)
+        }
     }
 
     @Test func `a remembered pair holds for the time it was valid only`() throws {
