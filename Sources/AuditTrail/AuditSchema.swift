@@ -30,9 +30,9 @@ extension AuditTrail {
                 """,
                 """
                 CREATE TABLE audit_subjects (
-                    subject BLOB NOT NULL,
                     segment INTEGER NOT NULL,
-                    PRIMARY KEY (subject, segment)
+                    subject BLOB NOT NULL,
+                    PRIMARY KEY (segment, subject)
                 ) STRICT, WITHOUT ROWID
                 """,
                 """

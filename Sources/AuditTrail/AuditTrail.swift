@@ -22,7 +22,6 @@ public final class AuditTrail: Sendable {
         var sequence: Int64 = 0
         /// Nil before the first entry.
         var mac: Digest256?
-        var index = SubjectIndex()
     }
 
     /// - Parameters:
@@ -43,7 +42,7 @@ public final class AuditTrail: Sendable {
                 let mac = stored.authenticated(after: head.mac, with: macKey)
                 stored.setMAC(mac)
                 try connection.execute(StoredEntry.insertion, stored.parameters)
-                try head.index.note(stored, in: connection)
+                try SubjectIndex.note(stored.sequence, in: connection)
                 head.sequence = stored.sequence
                 head.mac = mac
                 return AuditEntry(sequence: stored.sequence, id: id(of: stored), content: draft, mac: mac)
@@ -58,7 +57,6 @@ public final class AuditTrail: Sendable {
     /// Another process may have appended before this transaction began, and a body that was rolled back has taken its entries with it.
     private func bringUpToDate(_ head: inout Head, _ connection: any WriteConnection) throws(Problem) {
         let identity = ObjectIdentifier(connection)
-        if head.connection != identity || head.rollbackNumber != connection.rollbackNumber { head.index.forget() }
         if head.connection == identity, head.transactionNumber == connection.transactionNumber, head.rollbackNumber == connection.rollbackNumber { return }
         let last = try self.head(in: connection)
         head.sequence = last?.sequence ?? 0

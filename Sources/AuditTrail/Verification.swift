@@ -147,22 +147,20 @@ private struct SegmentCheck {
     }
 
     func problem(in connection: any ReadConnection) throws(Problem) -> Problem? {
-        var isComplete = true
-        for subject in subjects where isComplete {
-            isComplete = try connection.exists("SELECT 1 FROM audit_subjects WHERE subject = $1 AND segment = $2", [.blob(subject), .integer(segment)])
-        }
+        guard let times else { return nil }
         let span = try connection.first("SELECT first_at, last_at FROM audit_segments WHERE segment = $1", [.integer(segment)]) { row in
             (first: row.integer(0), last: row.integer(1))
         }
-        if let times {
-            // Without a span a segment is always looked into, as long as it is the last.
-            if let span {
-                isComplete = isComplete && span.first <= times.lowerBound && span.last >= times.upperBound
-            } else {
-                let next = SubjectIndex.sequences(in: segment).upperBound
-                let isFollowed = try connection.exists("SELECT 1 FROM audit_entries WHERE sequence >= $1", [.integer(next)])
-                isComplete = isComplete && !isFollowed
+        var isComplete = true
+        if let span {
+            isComplete = span.first <= times.lowerBound && span.last >= times.upperBound
+            for subject in subjects where isComplete {
+                isComplete = try connection.exists("SELECT 1 FROM audit_subjects WHERE segment = $1 AND subject = $2", [.integer(segment), .blob(subject)])
             }
+        } else {
+            // Without a span a segment is always looked into, as long as it is the last.
+            let next = SubjectIndex.sequences(in: segment).upperBound
+            isComplete = try !connection.exists("SELECT 1 FROM audit_entries WHERE sequence >= $1", [.integer(next)])
         }
         if isComplete { return nil }
         return .audit(

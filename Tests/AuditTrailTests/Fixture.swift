@@ -22,9 +22,9 @@ struct Fixture {
         trail = try Fixture.trail()
     }
 
-    /// A trail of 2,500 entries: three segments.
+    /// A trail of 2,500 entries: two segments.
     static func filled() throws -> Fixture { try Fixture(file: fileOf2500.get()) }
-    /// A trail of 5,000 entries.
+    /// A trail of 5,000 entries: three segments.
     static func filledWith5000() throws -> Fixture { try Fixture(file: fileOf5000.get()) }
 
     private init(file: Data) throws {

@@ -150,14 +150,14 @@ import Testing
     // MARK: The index
 
     static let hidings = [
-        "DELETE FROM audit_subjects WHERE segment = 1 AND subject = (SELECT merchant FROM audit_entries WHERE sequence = 1100)",
-        "DELETE FROM audit_subjects WHERE segment = 2 AND length(subject) = 37", "UPDATE audit_subjects SET segment = segment + 100 WHERE segment = 0",
+        "DELETE FROM audit_subjects WHERE segment = 1 AND subject = (SELECT merchant FROM audit_entries WHERE sequence = 2100)",
+        "DELETE FROM audit_subjects WHERE segment = 0 AND length(subject) = 37", "UPDATE audit_subjects SET segment = segment + 100 WHERE segment = 0",
         "DELETE FROM audit_segments WHERE segment = 1", "UPDATE audit_segments SET last_at = first_at WHERE segment = 0",
         "UPDATE audit_segments SET first_at = last_at WHERE segment = 0", "INSERT INTO audit_segments (segment, first_at, last_at) VALUES (2, 0, 0)",
     ]
 
     @Test(arguments: hidings) func `entries that are hidden from the lists show`(change: String) throws {
-        let fixture = try Fixture.filled()
+        let fixture = try Fixture.filledWith5000()
         #expect(try fixture.codes() == [])
         try fixture.tamper([change])
         #expect(try fixture.codes() == ["audit.index_incomplete"])
