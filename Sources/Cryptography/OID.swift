@@ -90,11 +90,8 @@ extension OID: CustomStringConvertible {
 }
 
 extension OID: ExpressibleByStringLiteral {
-    /// A dotted literal. Only a literal can get here (`StaticString`), so a wrong one is a mistake in the source and stops the first run.
-    public init(stringLiteral value: StaticString) {
-        guard let oid = OID(String(describing: value)) else { preconditionFailure("not an object identifier: \(value)") }
-        self = oid
-    }
+    /// A dotted literal. Only a literal can get here (`StaticString`); one that is wrong has no content, and equals nothing that was ever read.
+    public init(stringLiteral value: StaticString) { self = OID(String(describing: value)) ?? OID(trusted: []) }
 }
 
 extension OID {

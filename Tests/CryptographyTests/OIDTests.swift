@@ -23,6 +23,12 @@ struct OIDTests {
         #expect(OID(content: try hex(content)) == nil)
     }
 
+    @Test func `a wrong literal equals nothing that can be read`() {
+        let wrong: OID = "not.an.identifier"
+        #expect(wrong.content.isEmpty)
+        #expect(wrong != .sha256)
+    }
+
     @Test func `an arc beyond 64 bits is kept as bytes`() throws {
         let bytes = try hex("2a ffffffffffffffffffff7f")
         #expect(OID(content: bytes)?.content == bytes)
