@@ -56,7 +56,7 @@ let package = Package(
         // 4 — Merchants, roles, API credentials; hands out `Grant`s.
         room("Accounts", ["ApplePay", "Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
         // 4 — An append-only, hash-chained log of who did what to which key.
-        room("AuditTrail", ["Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
+        room("AuditTrail", ["Cryptography", "Database", "Encodings", "Problems"]),
 
         // 5 — The use cases: create a CSR, import a certificate or a `.p12`, decrypt a token, move a certificate through its states.
         room("Operations", ["KeyStore", "Accounts", "AuditTrail", "ApplePay", "Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
