@@ -6,8 +6,13 @@ public protocol RecordKind: Sendable {
 
 /// An id: a prefix and 128 bits, as `cert_` and 32 lower-case hex digits.
 public struct RecordID<Kind: RecordKind>: Hashable, Sendable, CustomStringConvertible, Comparable {
+    // Two words, not one UInt128: an `async` function that is given a UInt128 on the stack returns to nowhere (Swift 6.3.1, x86-64: caller and callee
+    // disagree on the alignment, so on how much to take off).
+    private let high: UInt64
+    private let low: UInt64
+
     /// The 128 bits.
-    public let bits: UInt128
+    public var bits: UInt128 { UInt128(high) << 64 | UInt128(low) }
 
     /// 128 random bits from the system's generator.
     public static func random() -> RecordID {
@@ -15,7 +20,10 @@ public struct RecordID<Kind: RecordKind>: Hashable, Sendable, CustomStringConver
         return RecordID(bits: UInt128(generator.next()) << 64 | UInt128(generator.next()))
     }
 
-    public init(bits: UInt128) { self.bits = bits }
+    public init(bits: UInt128) {
+        high = UInt64(truncatingIfNeeded: bits >> 64)
+        low = UInt64(truncatingIfNeeded: bits)
+    }
 
     /// Reads an id's text; nil for another prefix or form. Upper-case digits are refused: an id has one spelling.
     public init?(_ text: String) {
@@ -27,7 +35,7 @@ public struct RecordID<Kind: RecordKind>: Hashable, Sendable, CustomStringConver
             guard let value = Hex.value(byte), !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte) else { return nil }
             bits = bits << 4 | UInt128(value)
         }
-        self.bits = bits
+        self.init(bits: bits)
     }
 
     public var text: String {
