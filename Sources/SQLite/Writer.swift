@@ -9,7 +9,8 @@ final class Writer: @unchecked Sendable {
     private var queue: [any WriteJob] = []
     private var isClosing = false
     private var hasEnded = false
-    private var thread: Thread?
+    /// Not the thread itself: its body holds this object, and the two would keep each other for ever.
+    private var threadIdentity: ObjectIdentifier?
     private var connection: Connection?
 
     private let queueLimit: Int
@@ -39,12 +40,12 @@ final class Writer: @unchecked Sendable {
             condition.unlock()
         }
         thread.name = "database-writer"
-        self.thread = thread
+        threadIdentity = ObjectIdentifier(thread)
         thread.start()
     }
 
     /// Whether the caller is a body: it would wait for itself.
-    var isCurrentThread: Bool { Thread.current === thread }
+    var isCurrentThread: Bool { ObjectIdentifier(Thread.current) == threadIdentity }
 
     func enqueue(_ job: any WriteJob) {
         condition.lock()
