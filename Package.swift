@@ -80,6 +80,13 @@ let package = Package(
             ], path: "Sources/Coster", swiftSettings: house),
 
         // Tests: one target a room. `TestSupport` finds the vectors.
+        // Measures; not shipped.
+        .executableTarget(
+            name: "bench",
+            dependencies: [
+                "Operations", "Sandbox", "KeyStore", "AuditTrail", "ApplePay", "SQLite", "Cryptography", "CLibcrypto", "Database", "Encodings", "Secrets",
+                "Problems",
+            ], path: "Tests/Bench", swiftSettings: house),
         .target(name: "TestSupport", dependencies: ["Encodings"], path: "Tests/Support", swiftSettings: house),
         tests("Problems", ["Problems"]),
         tests("Secrets", ["Secrets"]),
