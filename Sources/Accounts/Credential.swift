@@ -42,15 +42,18 @@ public struct PresentedCredential: Sendable {
     let secret: SecretBytes
 
     /// Both halves' forms are checked; nil for anything else.
-    public init?(apiKey: some StringProtocol, apiSecret: some StringProtocol) {
-        guard apiKey.utf8.count == 35, apiKey.hasPrefix("ck_"), apiSecret.utf8.count == 46, apiSecret.hasPrefix("cs_") else { return nil }
-        self.apiKey = String(apiKey)
-        self.secret = SecretBytes(copying: Array(apiSecret.utf8))
-    }
+    public init?(apiKey: String, apiSecret: String) { self.init(Array(apiKey.utf8)[...], Array(apiSecret.utf8)[...]) }
 
     /// From the one text that a Bearer header carries.
-    public init?(bearer text: some StringProtocol) {
-        guard let dot = text.firstIndex(of: ".") else { return nil }
-        self.init(apiKey: text[..<dot], apiSecret: text[text.index(after: dot)...])
+    public init?(bearer text: String) {
+        let bytes = Array(text.utf8)
+        guard let dot = bytes.firstIndex(of: UInt8(ascii: ".")) else { return nil }
+        self.init(bytes[..<dot], bytes[(dot + 1)...])
+    }
+
+    private init?(_ key: ArraySlice<UInt8>, _ secret: ArraySlice<UInt8>) {
+        guard key.count == 35, key.starts(with: "ck_".utf8), secret.count == 46, secret.starts(with: "cs_".utf8) else { return nil }
+        self.apiKey = String(decoding: key, as: UTF8.self)
+        self.secret = SecretBytes(copying: secret)
     }
 }

@@ -76,21 +76,28 @@ public struct JSONWriter {
     public mutating func string<Bytes: Sequence<UInt8>>(utf8: Bytes) {
         comma()
         bytes.append(UInt8(ascii: "\""))
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0x0a: bytes.append(contentsOf: "\\n".utf8)
-            case 0x0d: bytes.append(contentsOf: "\\r".utf8)
-            case 0x09: bytes.append(contentsOf: "\\t".utf8)
-            case 0..<0x20, 0x7f:
-                bytes.append(contentsOf: "\\u00".utf8)
-                bytes.append(contentsOf: Hex.encodeToBytes(CollectionOfOne(byte)))
-            default: bytes.append(byte)
-            }
+        // Nearly every text goes out as it is.
+        if utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") && $0 != 0x7f }) {
+            bytes.append(contentsOf: utf8)
+        } else {
+            for byte in utf8 { escape(byte) }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            bytes.append(UInt8(ascii: "\\"))
+            bytes.append(byte)
+        case 0x0a: bytes.append(contentsOf: "\\n".utf8)
+        case 0x0d: bytes.append(contentsOf: "\\r".utf8)
+        case 0x09: bytes.append(contentsOf: "\\t".utf8)
+        case 0..<0x20, 0x7f:
+            bytes.append(contentsOf: "\\u00".utf8)
+            bytes.append(contentsOf: Hex.encodeToBytes(CollectionOfOne(byte)))
+        default: bytes.append(byte)
+        }
     }
 
     public mutating func integer(_ value: Int) {

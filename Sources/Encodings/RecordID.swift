@@ -27,21 +27,34 @@ public struct RecordID<Kind: RecordKind>: Hashable, Sendable, CustomStringConver
 
     /// Reads an id's text; nil for another prefix or form. Upper-case digits are refused: an id has one spelling.
     public init?(_ text: String) {
-        let bytes = Array(text.utf8)
-        let prefix = Array(Kind.prefix.utf8)
-        guard bytes.count == prefix.count + 33, bytes.starts(with: prefix), bytes[prefix.count] == UInt8(ascii: "_") else { return nil }
-        var bits: UInt128 = 0
-        for byte in bytes[(prefix.count + 1)...] {
+        let prefix = Kind.prefix.utf8
+        guard text.utf8.count == prefix.count + 33, text.utf8.starts(with: prefix) else { return nil }
+        var words: (UInt64, UInt64) = (0, 0)
+        var position = -prefix.count - 1
+        for byte in text.utf8 {
+            position += 1
+            if position < 0 { continue }
+            if position == 0 {
+                guard byte == UInt8(ascii: "_") else { return nil }
+                continue
+            }
             guard let value = Hex.value(byte), !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte) else { return nil }
-            bits = bits << 4 | UInt128(value)
+            if position <= 16 { words.0 = words.0 << 4 | UInt64(value) } else { words.1 = words.1 << 4 | UInt64(value) }
         }
-        self.init(bits: bits)
+        self.init(bits: UInt128(words.0) << 64 | UInt128(words.1))
     }
 
     public var text: String {
-        var bytes: [UInt8] = []
-        for shift in stride(from: 120, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: bits >> UInt128(shift))) }
-        return Kind.prefix + "_" + Hex.encode(bytes)
+        let prefix = Kind.prefix.utf8
+        let words = (UInt64(truncatingIfNeeded: bits >> 64), UInt64(truncatingIfNeeded: bits))
+        // One allocation for the bytes and one for the text: ids are written several times in each request.
+        let bytes = [UInt8](capacity: prefix.count + 33) { (bytes: inout OutputSpan<UInt8>) in
+            for byte in prefix { bytes.append(byte) }
+            bytes.append(UInt8(ascii: "_"))
+            for shift in stride(from: UInt64(60), through: 0, by: -4) { bytes.append(Hex.digit(UInt8(truncatingIfNeeded: words.0 >> shift) & 15)) }
+            for shift in stride(from: UInt64(60), through: 0, by: -4) { bytes.append(Hex.digit(UInt8(truncatingIfNeeded: words.1 >> shift) & 15)) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     public var description: String { text }

@@ -64,6 +64,7 @@ struct Certificates: Sendable {
         + "FROM certificates c JOIN registrations r ON r.id = c.registration LEFT JOIN certificate_usage u ON u.certificate = c.id"
     private static let leanSelect =
         "SELECT \(columns), \(Registrations.columns) FROM certificates c JOIN registrations r ON r.id = c.registration"
+    private static let selectByHash = leanSelect + " WHERE c.public_key_hash = $1"
 
     // MARK: Reading
 
@@ -78,7 +79,7 @@ struct Certificates: Sendable {
     func held(
         _ hash: Digest256, in scope: TenantScope, _ connection: any ReadConnection
     ) throws(Problem) -> [(record: CertificateRecord, registration: Registration)] {
-        let rows = try connection.query("\(Certificates.leanSelect) WHERE c.public_key_hash = $1", [.blob(hash.bytes)]) { row throws(Problem) in
+        let rows = try connection.query(Certificates.selectByHash, [.blob(hash.bytes)]) { row throws(Problem) in
             let registration = try registrations.read(row, from: Certificates.columnCount)
             return (record: try read(row, of: registration, certificate: nil, request: nil), registration: registration)
         }
