@@ -1,6 +1,7 @@
 import Encodings
 import Foundation
 import Problems
+import TestSupport
 import Testing
 
 @testable import Cryptography

@@ -1,11 +1,11 @@
-import Foundation
+public import Foundation
 import Synchronization
 
 /// The `openssl` command in a folder of its own: an independent maker and reader of the files under test.
-struct OpenSSLCommand {
-    let folder: URL
+public struct OpenSSLCommand: Sendable {
+    public let folder: URL
 
-    init() throws {
+    public init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "coster-tests-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         Self.leftovers.withLock { $0.append(folder) }
@@ -18,13 +18,13 @@ struct OpenSSLCommand {
         _ = atexit { OpenSSLCommand.leftovers.withLock { $0.forEach { try? FileManager.default.removeItem(at: $0) } } }
     }()
 
-    func write(_ name: String, _ bytes: some Sequence<UInt8>) throws { try Data(bytes).write(to: path(name)) }
-    func read(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: path(name))) }
-    func remove() { try? FileManager.default.removeItem(at: folder) }
+    public func write(_ name: String, _ bytes: some Sequence<UInt8>) throws { try Data(bytes).write(to: path(name)) }
+    public func read(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: path(name))) }
+    public func remove() { try? FileManager.default.removeItem(at: folder) }
 
     /// Runs `openssl` with these words of a shell's line, and gives its output and whether it succeeded.
     @discardableResult
-    func run(_ line: String) throws -> (succeeded: Bool, output: String) {
+    public func run(_ line: String) throws -> (succeeded: Bool, output: String) {
         let output = path("output-\(UUID().uuidString)")
         // Foundation's Process leaks a little at each run, and reading an empty file does: a leak report is to show ours alone.
         let status = unsafe system("cd '\(folder.path)' && openssl \(line) >'\(output.path)' 2>&1 </dev/null; s=$?; echo >>'\(output.path)'; exit $s")
@@ -32,14 +32,14 @@ struct OpenSSLCommand {
     }
 
     /// As ``run(_:)``, and throws where it fails.
-    func must(_ line: String) throws {
+    public func must(_ line: String) throws {
         let result = try run(line)
         guard result.succeeded else { throw Failure(line: line, output: result.output) }
     }
 
-    struct Failure: Error {
-        let line: String
-        let output: String
+    public struct Failure: Error {
+        public let line: String
+        public let output: String
     }
 
     private func path(_ name: String) -> URL { folder.appending(path: name) }
