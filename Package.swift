@@ -101,6 +101,12 @@ let package = Package(
         tests("AuditTrail", ["AuditTrail", "SQLite", "Cryptography", "Database", "Encodings", "Secrets", "Problems"]),
         tests("Sandbox", ["Sandbox", "ApplePay", "Cryptography", "Encodings", "Secrets", "Problems"]),
         tests(
+            "Operations",
+            [
+                "Operations", "Sandbox", "KeyStore", "Accounts", "AuditTrail", "SQLite", "ApplePay", "Cryptography", "Database", "Encodings", "Secrets",
+                "Problems",
+            ]),
+        tests(
             "API",
             [
                 "API", "HTTPServer", "Operations", "Sandbox", "KeyStore", "Accounts", "AuditTrail", "SQLite", "ApplePay", "Cryptography", "Database",

@@ -157,12 +157,17 @@ extension Operations {
             guard Digest256(text: publicKeyHash) == record.publicKeyHash else { throw Problem(KeyStoreProblem.publicKeyHashMismatch) }
             if record.status == .retired, record.compromisedAt == nil { try requireUnused(record, at: now) }
         }
-        // The key is gone from the tables; now from the log too. Where a reader holds an old snapshot, the next checkpoint does it.
-        try? await database.forgetDeleted()
+        await forgetDestroyed([id])
         return view
     }
 
     // MARK: Parts
+
+    /// Their keys are gone from the tables; now from memory and the log too. Where a reader holds an old snapshot, the next checkpoint does it.
+    func forgetDestroyed(_ ids: [CertificateID]) async {
+        for id in ids { keyStore.forgetOpenedKey(id) }
+        try? await database.forgetDeleted()
+    }
 
     private func step<Allowed>(
         _ verb: CertificateVerb, _ id: CertificateID, by grant: Grant<Allowed>, _ call: Call,
@@ -199,7 +204,7 @@ extension Operations {
         }
     }
 
-    /// Writes the entry of a refusal. Not for the database's own failures, which could not be written, nor for ids that are not the caller's.
+    /// Writes the entry of a refusal, but not of the database's own failures: those could not be written.
     func recordRefusal<Allowed>(
         _ problem: Problem, _ action: String, by grant: Grant<Allowed>, _ call: Call, at now: Timestamp, merchant: MerchantID? = nil,
         registration: RegistrationID? = nil, certificate: CertificateID? = nil
@@ -253,7 +258,7 @@ extension Operations {
         if record.compromisedAt != nil { flags.append("compromised") }
         if record.source == .pkcs12 {
             flags += ["unproven", "key_made_elsewhere"]
-        } else if certificate != nil, !record.issuerPinned {
+        } else if certificate != nil, !record.issuerPinned || record.warnings.contains(CertificateWarnings.provenElsewhere) {
             flags.append("unproven")
         }
         return CertificateView(
@@ -274,6 +279,8 @@ extension PrivateKey {
 
 /// The warnings that stand beside a certificate record: stored as codes, shown with their sentences.
 enum CertificateWarnings {
+    static let provenElsewhere = "proven_elsewhere"
+
     static func named(_ code: String) -> Warning {
         let detail =
             switch code {
@@ -281,7 +288,7 @@ enum CertificateWarnings {
             case "not_yet_valid": "The certificate is not valid yet."
             case "issuer_unknown": "The certificate's issuer is not one of the Apple authorities pinned here."
             case "no_integrity_protection": "The .p12 file carried no integrity check, so a change on its way could not be noticed."
-            case "proven_elsewhere": "Control of this merchant identifier was proven by somebody else before; the staff will look at it."
+            case provenElsewhere: "Control of this merchant identifier was proven by somebody else before; the staff will look at it."
             default: "See the documentation for this code."
             }
         return Warning(code: code, detail: detail)

@@ -51,15 +51,15 @@ extension Operations {
         do {
             return try await decrypt(order, under: grant, call, at: now, &trace)
         } catch {
-            if !trace.isRecorded { try await record(error, order, trace, under: grant, call, at: now) }
-            throw error
+            if trace.isRecorded { throw error }
+            throw try await record(error, order, trace, under: grant, call, at: now)
         }
     }
 
     /// What is known so far, for the audit entry of a refusal.
     private struct Trace: Sendable {
         var registration: Registration?
-        var certificate: CertificateID?
+        var record: CertificateRecord?
         var token: PaymentToken?
         /// Whether the entry of this call stands already.
         var isRecorded = false
@@ -68,7 +68,7 @@ extension Operations {
     private func decrypt(
         _ order: DecryptionOrder, under grant: Grant<DecryptTokens>, _ call: Call, at now: Timestamp, _ trace: inout Trace
     ) async throws(Problem) -> Decryption {
-        let (token, held) = try find(order, under: grant, &trace)
+        let (token, held) = try find(order, under: grant, call, at: now, &trace)
         let registration = held.registration
         let rule: TokenEnvironmentRule = registration.environment == .production ? .production(strictSigner: settings.strictSigner) : .sandbox
         let verified = try verifier(for: registration.environment).verify(
@@ -78,14 +78,7 @@ extension Operations {
         if let expected = order.expected { try paymentData.check(expected) }
 
         let use = Use(order: order, call: call, caller: grant.caller, token: token, record: held.record, registration: registration, at: now)
-        let settled: Settled
-        do throws(Problem) {
-            settled = try await database.write { [self] connection throws(Problem) in try settle(use, in: connection) }
-        } catch {
-            // Nothing was written and nothing is released.
-            trace.isRecorded = true
-            throw error
-        }
+        let settled = try await database.write { [self] connection throws(Problem) in try settle(use, in: connection) }
         if let refusal = settled.refusal {
             trace.isRecorded = true
             throw refusal
@@ -103,12 +96,14 @@ extension Operations {
     // MARK: The key, by hash
 
     private func find(
-        _ order: DecryptionOrder, under grant: Grant<DecryptTokens>, _ trace: inout Trace
+        _ order: DecryptionOrder, under grant: Grant<DecryptTokens>, _ call: Call, at now: Timestamp, _ trace: inout Trace
     ) throws(Problem) -> (token: PaymentToken, held: (record: CertificateRecord, registration: Registration)) {
         let scope = scope(grant)
         var found = trace
         defer { trace = found }
         return try database.read { connection throws(Problem) in
+            // A repeat decrypts again; a key that came with another request is refused.
+            _ = try idempotency.made(by: grant.caller, call, at: now, in: connection)
             if let reference = order.merchantIdentifier {
                 found.registration = try keyStore.registrations.resolve(reference, in: scope, connection)
             }
@@ -117,7 +112,7 @@ extension Operations {
             let held = try keyStore.held(token.publicKeyHash, in: scope, connection)
             let chosen = try choose(among: held, for: token, named: found.registration, connection)
             found.registration = chosen.registration
-            found.certificate = chosen.record.id
+            found.record = chosen.record
             guard chosen.record.keyAlgorithm == token.version.keyAlgorithm else {
                 throw .paymentToken(
                     .algorithmMismatch,
@@ -219,6 +214,7 @@ extension Operations {
     private func settle(_ use: Use, in connection: any WriteConnection) throws(Problem) -> Settled {
         let now = use.at
         let keyDigest = use.call.idempotencyKey.map { Idempotency.digest($0) }
+        let isKeyKnown = try idempotency.made(by: use.caller, use.call, at: now, in: connection) != nil
         let earlier: ReplayMarks.Mark? = try keyStore.replayMarks.mark(
             registration: use.registration.id, transactionId: use.token.transactionId, caller: use.caller.text,
             signedContentDigest: use.token.signedContentDigest, idempotencyKeyDigest: keyDigest, at: now,
@@ -230,9 +226,11 @@ extension Operations {
             certificate: use.record.id, requestID: use.call.requestID, publicKeyHash: use.token.publicKeyHash,
             transactionDigest: SHA256.digest(use.token.transactionId), reference: use.order.reference, replayed: earlier != nil)
         if let earlier, earlier.signedContentDigest != use.token.signedContentDigest { draft.details["other_signed_content"] = true }
+        // A use is a token that passed signature, age and GCM, whatever came after.
+        if try keyStore.noteUse(of: use.record, at: now, in: connection) { draft.details["first_use"] = true }
         let entry = try audit.append(draft, in: connection)
-        if refusal == nil { try keyStore.noteUse(of: use.record, at: now, in: connection) }
-        return Settled(id: entry.decryptionID, isReplay: earlier != nil, refusal: refusal)
+        if refusal == nil, !isKeyKnown { try idempotency.remember(entry.decryptionID.text, by: use.caller, use.call, at: now, in: connection) }
+        return Settled(id: entry.decryptionID, isReplay: earlier != nil, refusal: refusal?.with("decryption", .text(entry.decryptionID.text)))
     }
 
     /// What the registration's policy says of a transaction id that was opened before.
@@ -256,21 +254,28 @@ extension Operations {
         }
     }
 
+    /// Writes the entry of a refusal.
+    /// - Returns: the problem, with the id under which the entry is found.
     private func record(
         _ problem: Problem, _ order: DecryptionOrder, _ trace: Trace, under grant: Grant<DecryptTokens>, _ call: Call, at now: Timestamp
-    ) async throws(Problem) {
-        guard problem.status != 503 else { return }
+    ) async throws(Problem) -> Problem {
+        guard problem.status != 503 else { return problem }
         let isUnknownHash = problem == .paymentToken(.keyUnknown)
+        // Once the tag has verified, the key was used, whatever its token said.
+        let isUse = problem == .paymentToken(.contentUnexpected) || problem == .paymentToken(.expectationFailed)
         let draft = AuditDraft(
             action: "decryption", actor: .credential(grant.caller), at: now, outcome: problem.code, environment: grant.environment.rawValue,
-            merchant: trace.registration?.merchant, registration: trace.registration?.id, certificate: trace.certificate, requestID: call.requestID,
+            merchant: trace.registration?.merchant, registration: trace.registration?.id, certificate: trace.record?.id, requestID: call.requestID,
             publicKeyHash: trace.token?.publicKeyHash, transactionDigest: trace.token.map { SHA256.digest($0.transactionId) }, reference: order.reference)
-        try await database.write { [audit, keyStore] connection throws(Problem) in
+        let entry = try await database.write { [audit, keyStore] connection throws(Problem) in
             if isUnknownHash, let registration = trace.registration, let token = trace.token {
                 try keyStore.registrations.noteUnknownHash(token.publicKeyHash, for: registration.id, at: now, in: connection)
             }
-            try audit.append(draft, in: connection)
+            var draft = draft
+            if isUse, let record = trace.record, try keyStore.noteUse(of: record, at: now, in: connection) { draft.details["first_use"] = true }
+            return try audit.append(draft, in: connection)
         }
+        return problem.with("decryption", .text(entry.decryptionID.text))
     }
 
     // MARK: The record of a decryption

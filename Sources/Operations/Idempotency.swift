@@ -17,13 +17,14 @@ struct Idempotency: Sendable {
                     caller TEXT NOT NULL, key_digest BLOB NOT NULL, request_digest BLOB NOT NULL, made TEXT NOT NULL, created_at INTEGER NOT NULL,
                     PRIMARY KEY (caller, key_digest)
                 ) STRICT, WITHOUT ROWID
-                """
+                """,
+                "CREATE INDEX idempotency_keys_by_time ON idempotency_keys (created_at)",
             ])
     ]
 
     /// The id of what this very call made before; nil for a first call or one without a key.
     /// - Throws: `request.idempotency_key_reused`.
-    func made(by caller: CredentialID, _ call: Call, at now: Timestamp, in connection: any WriteConnection) throws(Problem) -> String? {
+    func made(by caller: CredentialID, _ call: Call, at now: Timestamp, in connection: any ReadConnection) throws(Problem) -> String? {
         guard let key = call.idempotencyKey, let digest = call.requestDigest else { return nil }
         let found = try connection.first(
             "SELECT request_digest, made, created_at FROM idempotency_keys WHERE caller = $1 AND key_digest = $2",
@@ -46,9 +47,13 @@ struct Idempotency: Sendable {
             ])
     }
 
-    func prune(at now: Timestamp, in connection: any WriteConnection) throws(Problem) {
+    /// Forgets at most `limit` keys whose time is over.
+    func prune(at now: Timestamp, limit: Int, in connection: any WriteConnection) throws(Problem) -> Int {
         try connection.execute(
-            "DELETE FROM idempotency_keys WHERE created_at < $1", [.integer(now.adding(seconds: -lifetimeSeconds).milliseconds)])
+            """
+            DELETE FROM idempotency_keys WHERE (caller, key_digest) IN (
+                SELECT caller, key_digest FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT \(limit))
+            """, [.integer(now.adding(seconds: -lifetimeSeconds).milliseconds)])
     }
 
     static func digest(_ key: String) -> Digest256 { SHA256.digest(Array(key.utf8)) }
