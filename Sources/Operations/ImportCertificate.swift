@@ -30,45 +30,55 @@ extension Operations {
     ) async throws(Problem) -> Made<CertificateView> {
         let now = clock()
         let scope = scope(grant)
-        let registration = try database.read { connection throws(Problem) in try keyStore.registrations.resolve(reference, in: scope, connection) }
+        let (registration, made) = try database.read { connection throws(Problem) in
+            (
+                try keyStore.registrations.resolve(reference, in: scope, connection),
+                try idempotency.made(by: grant.caller, call, at: now, in: connection).map { id throws(Problem) in try certificate(named: id, scope, connection)
+                }
+            )
+        }
+        if let made { return Made(try view(made, at: now), isNew: false) }
         do {
             let reader = ImportReader(settings: settings, issuers: issuers(for: registration.environment))
             let candidate = try reader.read(upload, for: registration.identifier, in: registration.environment)
-            return try await take(candidate, for: registration, under: grant, call, at: now)
+            let taken = try await database.write { [self] connection throws(Problem) in
+                let taken = try take(candidate, for: registration, under: grant, call, at: now, connection)
+                try idempotency.remember(taken.value.id.text, by: grant.caller, call, at: now, in: connection)
+                return taken
+            }
+            return Made(try view(taken.value, at: now), isNew: taken.isNew)
         } catch {
             try await recordRefusal(error, "certificate.upload", by: grant, call, at: now, merchant: registration.merchant, registration: registration.id)
             throw error
         }
     }
 
+    /// Into the store: the key decides whether a request is completed, a record kept, or a new one made.
     private func take(
-        _ candidate: ImportCandidate, for registration: Registration, under grant: Grant<ManageCertificates>, _ call: Call, at now: Timestamp
-    ) async throws(Problem) -> Made<CertificateView> {
-        let scope = scope(grant)
+        _ candidate: ImportCandidate, for registration: Registration, under grant: Grant<ManageCertificates>, _ call: Call, at now: Timestamp,
+        _ connection: any WriteConnection
+    ) throws(Problem) -> Made<CertificateRecord> {
         let hash = candidate.certificate.publicKeyHash
-        let other = TenantScope(environment: registration.environment == .sandbox ? .production : .sandbox, merchants: [registration.merchant])
-        let result = try await database.write { [self] connection throws(Problem) in
-            let held = try keyStore.held(hash, in: scope, connection).first { $0.registration.id == registration.id }?.record
-            // A destroyed key's hash counts as not held, and its row is never written over.
-            if let held, held.status != .destroyed {
-                return Made(try attach(candidate, to: held, registration, under: grant, call, at: now, connection), isNew: false)
-            }
-            guard let key = candidate.key else {
-                throw Problem(ImportProblem.noPendingRequest, context: [("public_key_hash", .text(hash.base64))])
-            }
-            if held != nil { throw Problem(KeyStoreProblem.stateConflict, context: [("status", .text(CertificateStatus.destroyed.rawValue))]) }
-            guard try keyStore.held(hash, in: other, connection).allSatisfy({ $0.record.status == .destroyed }) else {
-                throw Problem(ImportProblem.alreadyHeld, context: [("public_key_hash", .text(hash.base64))])
-            }
-            let record = CertificateRecord(
-                id: .random(), registration: registration, displayName: registration.displayName, status: .staged, source: .pkcs12,
-                keyAlgorithm: candidate.certificate.keyAlgorithm, publicKeyHash: hash, certificate: candidate.certificate.certificate.der,
-                certificateSigningRequest: nil, issuerPinned: candidate.issuerPinned, warnings: candidate.warnings, replaces: nil, createdAt: now)
-            try keyStore.insert(record, key: key, in: connection)
-            try audit.append(uploaded(record, by: grant, call, at: now), in: connection)
-            return Made(record, isNew: true)
+        let held = try keyStore.held(hash, in: scope(grant), connection).first { $0.registration.id == registration.id }?.record
+        // A destroyed key's hash counts as not held, and its row is never written over.
+        if let held, held.status != .destroyed {
+            return Made(try attach(candidate, to: held, registration, under: grant, call, at: now, connection), isNew: false)
         }
-        return Made(try view(result.value, at: now), isNew: result.isNew)
+        guard let key = candidate.key else {
+            throw Problem(ImportProblem.noPendingRequest, context: [("public_key_hash", .text(hash.base64))])
+        }
+        if held != nil { throw Problem(KeyStoreProblem.stateConflict, context: [("status", .text(CertificateStatus.destroyed.rawValue))]) }
+        let other = TenantScope(environment: registration.environment == .sandbox ? .production : .sandbox, merchants: [registration.merchant])
+        guard try keyStore.held(hash, in: other, connection).allSatisfy({ $0.record.status == .destroyed }) else {
+            throw Problem(ImportProblem.alreadyHeld, context: [("public_key_hash", .text(hash.base64))])
+        }
+        let record = CertificateRecord(
+            id: .random(), registration: registration, displayName: registration.displayName, status: .staged, source: .pkcs12,
+            keyAlgorithm: candidate.certificate.keyAlgorithm, publicKeyHash: hash, certificate: candidate.certificate.certificate.der,
+            certificateSigningRequest: nil, issuerPinned: candidate.issuerPinned, warnings: candidate.warnings, replaces: nil, createdAt: now)
+        try keyStore.insert(record, key: key, in: connection)
+        try audit.append(uploaded(record, by: grant, call, at: now), in: connection)
+        return Made(record, isNew: true)
     }
 
     /// Completes a request, or replaces the certificate shown of a key that is held.
@@ -84,11 +94,14 @@ extension Operations {
         }
         let proves = held.source == .certificateSigningRequest && candidate.issuerPinned && candidate.certificate.certificate.notAfter > now
         if proves {
-            if try keyStore.registrations.provenElsewhere(than: registration, at: now, connection) {
-                warnings.append("proven_elsewhere")
+            // Read again: its policies may have been changed while the file was read.
+            guard var proven = try keyStore.registrations.find(registration.id, in: scope(grant), connection) else {
+                throw Problem(KeyStoreProblem.registrationUnknown)
+            }
+            if try keyStore.registrations.provenElsewhere(than: proven, at: now, connection) {
+                warnings.append(CertificateWarnings.provenElsewhere)
             } else {
-                var proven = registration
-                proven.provenUntil = max(registration.provenUntil ?? now, candidate.certificate.certificate.notAfter)
+                proven.provenUntil = max(proven.provenUntil ?? now, candidate.certificate.certificate.notAfter)
                 proven.updatedAt = now
                 try keyStore.registrations.update(proven, in: connection)
             }
