@@ -13,7 +13,7 @@ IDLE = 5000
 SLOW = [
     ("handshake", None, b"\x16", 5),
     ("head", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n", b"X", 10),
-    ("body", b"POST /v1/decryptions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n", b" ", 15),
+    ("body", b"POST /v1/decryptions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n", b" ", 15),
     ("idle", b"", b"", 60),
 ]
 
@@ -68,13 +68,13 @@ def test(options):
                 coster.check(connection.recv(64).startswith(b"HTTP/1.1 200"), "an idle connection does not answer any more")
         for connection in lists:
             connection.close()
-        slow = f"; {slow_senders(service)}" if options.long else ""
+        slow = f"; {slow_senders(service, credential)}" if options.long else ""
         service.client(credential).get("/healthz").expect(200)
         service.stop()
     return f"{IDLE} idle TLS connections ({per_connection:.0f} kB each), {len(tokens)} decryptions beside them{slow}"
 
 
-def slow_senders(service):
+def slow_senders(service, credential):
     measured = []
 
     def send(index):
@@ -84,7 +84,7 @@ def slow_senders(service):
         if first is not None:
             connection = service.tls.wrap_socket(connection, server_hostname="127.0.0.1")
             began = time.monotonic()
-            connection.sendall(first)
+            connection.sendall(first.replace(b"%s", credential["credential"].encode()))
         connection.settimeout(2)
         while True:
             try:
