@@ -19,7 +19,7 @@ import Problems
         signature = try signer.signature(over: message)
         digest = SHA256.digest(message)
         digestBytes = digest.bytes
-        guard let mine = unsafe EVP_PKEY_Q_keygen_p256(), let peer = unsafe EVP_PKEY_Q_keygen_p256(), let agreement = unsafe EVP_PKEY_CTX_new(mine, nil),
+        guard let mine = unsafe generatedKey(), let peer = unsafe generatedKey(), let agreement = unsafe EVP_PKEY_CTX_new(mine, nil),
             unsafe EVP_PKEY_derive_init(agreement) == 1, unsafe EVP_PKEY_derive_set_peer_ex(agreement, peer, 0) == 1
         else { throw Problem(CryptographyProblem.libraryFailure) }
         unsafe self.agreement = agreement
@@ -47,7 +47,7 @@ import Problems
     }
 }
 
-private func EVP_PKEY_Q_keygen_p256() -> OpaquePointer? {
+private func generatedKey() -> OpaquePointer? {
     guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil), unsafe EVP_PKEY_keygen_init(context) == 1,
         unsafe EVP_PKEY_CTX_set_group_name(context, "P-256") == 1
     else { return nil }

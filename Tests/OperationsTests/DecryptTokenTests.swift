@@ -449,8 +449,13 @@ import Testing
     // MARK: Minted tokens
 
     struct Minted: Decodable, Sendable, CustomTestStringConvertible {
-        let file: String, merchant_identifier: String, key: String
+        let file: String, merchantIdentifier: String, key: String
         let expect: Expected
+
+        private enum CodingKeys: String, CodingKey {
+            case file, key, expect
+            case merchantIdentifier = "merchant_identifier"
+        }
         var testDescription: String { file }
 
         enum Expected: Decodable, Sendable {
@@ -470,10 +475,10 @@ import Testing
         let root = try #require(FileRecognizer.recognise(try Vectors.bytes("minted/pki/root.pem")).certificates.first)
         let house = try House { $0.sandboxAnchors = [TrustAnchor(certificate: root)] }
         var registrations: [String: Registration] = [:]
-        for identifier in Set(Self.minted.map(\.merchant_identifier)) {
+        for identifier in Set(Self.minted.map(\.merchantIdentifier)) {
             let registration = try await house.registration(identifier)
             registrations[identifier] = registration
-            for name in Set(Self.minted.filter { $0.merchant_identifier == identifier }.map(\.key)) {
+            for name in Set(Self.minted.filter { $0.merchantIdentifier == identifier }.map(\.key)) {
                 let folder = "minted/pki/merchants/\(identifier)/\(name)"
                 guard Vectors.url(folder + ".cer").map({ FileManager.default.fileExists(atPath: $0.path) }) == true else { continue }
                 let file = try TestFiles.p12(key: try Vectors.bytes(folder + ".key.pem"), certificate: try Vectors.bytes(folder + ".cert.pem"), password: "x")
@@ -482,7 +487,7 @@ import Testing
         }
         for vector in Self.minted {
             guard case .one(let expected) = vector.expect else { continue }
-            let outcome = await house.outcome(try Vectors.bytes("minted/tokens/" + vector.file), for: vector.merchant_identifier)
+            let outcome = await house.outcome(try Vectors.bytes("minted/tokens/" + vector.file), for: vector.merchantIdentifier)
             #expect(expected.contains(outcome), "\(vector.file): \(outcome) instead of \(expected)")
         }
     }
