@@ -11,6 +11,7 @@ public enum CredentialProblem: String, ProblemEntry {
     case permissionMissing = "credential.permission_missing"
     case environmentMismatch = "credential.environment_mismatch"
     case unknown = "credential.unknown"
+    case ended = "credential.ended"
     case rotationPending = "credential.rotation_pending"
     case roleNotAllowed = "credential.role_not_allowed"
     case merchantsInvalid = "credential.merchants_invalid"
@@ -47,6 +48,8 @@ public enum CredentialProblem: String, ProblemEntry {
                 fix: "Use a credential of the environment you mean, or name the credential's own environment.")
         case .unknown:
             ProblemPage(.notFound, cause: "There is no such credential among yours.", fix: "List the credentials and use one of the ids shown there.")
+        case .ended:
+            ProblemPage(.conflict, cause: "The credential was revoked, and a revoked credential gets no new secret.", fix: "Make a new credential.")
         case .rotationPending:
             ProblemPage(
                 .conflict, cause: "The credential was rotated a short while ago and its former secret is still live.",

@@ -90,12 +90,12 @@ public struct Credentials: Sendable {
     }
 
     /// Gives a new secret under the same key; the former one lives on for `overlapSeconds`.
-    /// - Throws: `credential.unknown`, `.revoked`, `.rotation_pending` while two secrets are live (an overlap of 0 ends both former ones).
+    /// - Throws: `credential.unknown`, `.ended`, `.rotation_pending` while two secrets are live (an overlap of 0 ends both former ones).
     public func rotate(
         _ id: CredentialID, overlapSeconds: Int, at now: Timestamp, in connection: any WriteConnection
     ) throws(Problem) -> (credential: Credential, secret: String) {
         guard var stored = try load(id, connection) else { throw .credential(.unknown) }
-        guard stored.credential.revokedAt == nil else { throw .credential(.revoked) }
+        guard stored.credential.revokedAt == nil else { throw .credential(.ended) }
         if overlapSeconds > 0, let ends = stored.credential.formerSecretEndsAt, now < ends {
             throw .credential(.rotationPending, context: [("former_secret_ends_at", .text(ends.rfc3339))])
         }

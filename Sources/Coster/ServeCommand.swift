@@ -31,7 +31,7 @@ enum ServeCommand: Command {
         let statistics = Mutex<HTTPServer?>(nil)
         let service = APIService(
             state, rateLimits: rateLimits(configuration), clock: Installation.clock,
-            serverStatistics: { statistics.withLock { $0 }?.statistics }, log: log(configuration))
+            readiness: { operations?.readiness() ?? [] }, serverStatistics: { statistics.withLock { $0 }?.statistics }, log: log(configuration))
         let server = try HTTPServer(configuration: try serverConfiguration(configuration), handler: APIHandler(service))
         let addresses = try server.start()
         statistics.withLock { $0 = server }

@@ -100,7 +100,7 @@ extension Operations {
 
     /// Gives a new secret under the same key.
     /// - Parameter overlapSeconds: how long the former secret lives on: 0…2,592,000; 0 for a leak, which ends both former ones.
-    /// - Throws: `credential.unknown`, `.rotation_pending`, `.revoked`, `request.value_out_of_range`.
+    /// - Throws: `credential.unknown`, `.rotation_pending`, `.ended`, `request.value_out_of_range`.
     public func rotateCredential(
         _ id: CredentialID, overlapSeconds: Int, under grant: Grant<ManageCredentials>, _ call: Call
     ) async throws(Problem) -> Made<CredentialSecret> {

@@ -4,9 +4,7 @@ public import Problems
 public enum OperationsProblem: String, ProblemEntry {
     case idempotencyKeyReused = "request.idempotency_key_reused"
     case valueOutOfRange = "request.value_out_of_range"
-    case fileTooLarge = "request.file_too_large"
     case decryptionUnknown = "decryption.unknown"
-    case proofElsewhere = "merchant_identifier.proven_elsewhere"
     case verificationRunning = "request.verification_running"
     case noCertificateToMintFor = "certificate.none_to_mint_for"
 
@@ -17,13 +15,8 @@ public enum OperationsProblem: String, ProblemEntry {
                 .invalid, cause: "This Idempotency-Key was used for a different request.", fix: "Use a fresh Idempotency-Key for each different request.")
         case .valueOutOfRange:
             ProblemPage(.invalid, cause: "A value is outside the range allowed.", fix: "Give a value within the range shown here.")
-        case .fileTooLarge:
-            ProblemPage(.tooLarge, cause: "The file is larger than is allowed.", fix: "Upload the one certificate or .p12 file itself, within the limit shown.")
         case .decryptionUnknown:
             ProblemPage(.notFound, cause: "There is no such decryption among yours.", fix: "Use the id that the answer to the decryption gave.")
-        case .proofElsewhere:
-            ProblemPage(
-                .conflict, cause: "Control of this merchant identifier could not be settled.", fix: "Ask the payment service provider's staff to look at it.")
         case .verificationRunning:
             ProblemPage(
                 .tooMany, cause: "A verification of the audit trail is running already, and one runs at a time.", fix: "Try again when it has ended.")

@@ -69,7 +69,7 @@ import Testing
         #expect(try table.revoke(credential, at: 5).revokedAt == CredentialTable.now.adding(seconds: 5))
         #expect(throws: Problem.credential(.revoked)) { try table.authenticate(credential, secret) }
         #expect(try table.revoke(credential, at: 9).revokedAt == CredentialTable.now.adding(seconds: 5))
-        #expect(throws: Problem.credential(.revoked)) { try table.rotate(credential, overlap: 0) }
+        #expect(throws: Problem.credential(.ended)) { try table.rotate(credential, overlap: 0) }
     }
 
     @Test func `a pinned credential works with its client certificate only`() throws {
